@@ -1,0 +1,171 @@
+"""Every error this library raises.
+
+One root, :class:`HippoError`. Each class has a stable ``code`` (``MEM_E_*``), says in its message what is
+wrong and what to do, keeps the value at fault as a field, and also inherits the built-in type that callers
+already catch. Messages carry positions and reasons, never the text of a memory.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class HippoError(Exception):
+    """The root of all errors of this library."""
+
+    code = "MEM_E_ERROR"
+
+    def as_dict(self) -> dict[str, str]:
+        """Return ``{"code", "message"}``, the form that the CLI prints with ``--json``."""
+        return {"code": self.code, "message": str(self)}
+
+
+class InvalidInput(HippoError, ValueError):
+    """Raised when an argument cannot be used; nothing was stored."""
+
+    code = "MEM_E_INVALID_INPUT"
+
+
+class RecordRejected(InvalidInput):
+    """Raised when a record cannot be written down canonically; ``at`` is the path of the offending value."""
+
+    code = "MEM_E_RECORD_REJECTED"
+
+    def __init__(self, at: str, reason: str) -> None:
+        super().__init__(f"{at}: {reason}")
+        self.at = at
+        self.reason = reason
+
+
+class NotFound(HippoError, LookupError):
+    """Raised when an id names nothing in this journal."""
+
+    code = "MEM_E_NOT_FOUND"
+
+
+class ConfigError(HippoError, ValueError):
+    """Raised when a setting is unknown or out of range; ``key`` names it."""
+
+    code = "MEM_E_CONFIG_OUT_OF_RANGE"
+
+    def __init__(self, key: str, reason: str, *, code: str | None = None) -> None:
+        super().__init__(f"{key}: {reason}")
+        self.key = key
+        if code is not None:
+            self.code = code
+
+
+class MissingExtra(HippoError, ImportError):
+    """Raised when an optional package is needed; the message names the extra to install."""
+
+    code = "MEM_E_MISSING_EXTRA"
+
+    def __init__(self, extra: str, needed_for: str) -> None:
+        super().__init__(f"{needed_for} needs the extra {extra!r}: pip install 'hippo-async[{extra}]'")
+        self.extra = extra
+
+
+class Closed(HippoError, RuntimeError):
+    """Raised when something is asked of a memory that is not open."""
+
+    code = "MEM_E_CLOSED"
+
+
+class CaptureRefused(HippoError, RuntimeError):
+    """Raised by awaiting a receipt whose turn was not taken into the buffer; the message says why."""
+
+    code = "MEM_E_CAPTURE_REFUSED"
+
+
+class FlushTimeout(HippoError, TimeoutError):
+    """Raised when a flush did not finish in time; what was captured is still buffered."""
+
+    code = "MEM_E_FLUSH_TIMEOUT"
+
+
+class KeyFileError(HippoError, ValueError):
+    """Raised when a key file is missing, short, or readable by others."""
+
+    code = "MEM_E_KEY"
+
+
+class JournalError(HippoError):
+    """The root of all errors of the journal."""
+
+    code = "MEM_E_JOURNAL"
+
+
+class JournalLocked(JournalError, OSError):
+    """Raised when another writer holds the journal; the message says who."""
+
+    code = "MEM_E_JOURNAL_LOCKED"
+
+
+class JournalPoisoned(JournalError, OSError):
+    """Raised by every append after a failed write, until the journal is opened again."""
+
+    code = "MEM_E_JOURNAL_POISONED"
+
+
+class WriteFailed(JournalError, OSError):
+    """Raised when a group of records could not be made durable; none of it is acknowledged."""
+
+    code = "MEM_E_WRITE_FAILED"
+
+
+class FormatTooNew(JournalError, ValueError):
+    """Raised when a journal was written by a newer protocol than this release reads."""
+
+    code = "MEM_E_FORMAT_TOO_NEW"
+
+
+class IntegrityError(JournalError, ValueError):
+    """The root of all findings that a store is not what was written.
+
+    Fields: ``path`` of the file, ``offset`` in bytes, ``seq`` of the record, ``reason``.
+    """
+
+    code = "MEM_E_INTEGRITY"
+
+    def __init__(self, path: Path | str, offset: int, seq: int, reason: str) -> None:
+        super().__init__(f"{path}: offset {offset}, seq {seq}: {reason}")
+        self.path = Path(path)
+        self.offset = offset
+        self.seq = seq
+        self.reason = reason
+
+
+class JournalCorrupt(IntegrityError):
+    """Raised when stored bytes are not the bytes that were sealed. Nothing is cut or changed."""
+
+    code = "MEM_E_JOURNAL_CORRUPT"
+
+
+class AcknowledgedLoss(IntegrityError):
+    """Raised when fewer records are there than ``HEAD`` says were acknowledged."""
+
+    code = "MEM_E_ACKNOWLEDGED_LOSS"
+
+
+class HeadMismatch(IntegrityError):
+    """Raised when ``HEAD`` is missing, damaged, or belongs to another journal."""
+
+    code = "MEM_E_HEAD_MISMATCH"
+
+
+class RolledBack(IntegrityError):
+    """Raised when the witness outside the store saw a later state than the store shows."""
+
+    code = "MEM_E_ROLLED_BACK"
+
+
+class WrongKey(IntegrityError):
+    """Raised when the very first record does not verify under the key that was given."""
+
+    code = "MEM_E_WRONG_KEY"
+
+
+class ForeignJournal(IntegrityError):
+    """Raised when a journal belongs to another agent than the one that opens it."""
+
+    code = "MEM_E_FOREIGN_JOURNAL"

@@ -1,0 +1,172 @@
+"""One v2 line, as in FORMAT.md §3: written once, cut apart by position, never serialised again. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hippo_async.errors import RecordRejected
+from hippo_async.journal.canon import canonical
+from hippo_async.journal.seal import SEAL_CHARS, Sealer
+from hippo_async.records import Kind, Novelty, Record
+
+VERSION = 2
+ID_CHARS = 32
+MAX_LINE_BYTES = 16 * 1024 * 1024
+RESERVED_KEY = "hippo"
+NO_PAYLOAD = b"null"
+
+_HEADER = b'{"header":'
+_ID = b',"id":"'
+_PAYLOAD = b'","payload":'
+_SEAL = b',"seal":"'
+_END = b'"}\n'
+_TAIL = len(_SEAL) + SEAL_CHARS + len(_END)
+
+
+class BadLine(Exception):
+    """Raised when a stored line is not what was sealed; carries the reason."""
+
+
+class Frame(NamedTuple):
+    """The parts of a line as they are stored."""
+
+    header: bytes
+    record_id: bytes
+    payload: bytes
+    seal: bytes
+
+
+class Header(NamedTuple):
+    """What is sealed of every record; the payload is in it by its commitment."""
+
+    agent_id: str
+    commitment: str
+    epoch: int
+    journal_id: str
+    kind: str
+    novelty: str
+    prev_id: str | None
+    seq: int
+    timestamp: str
+    type: str
+    v: int
+
+
+def encode_header(header: Header, *, agent_json: str) -> bytes:
+    """Write the header canonically.
+
+    ``agent_json`` is the canonical form of the agent id, handed in since it is the same in every line; all
+    other fields are ASCII without anything to escape.
+    """
+    prev = f'"{header.prev_id}"' if header.prev_id else "null"
+    return (
+        f'{{"agent_id":{agent_json},"commitment":"{header.commitment}","epoch":{header.epoch},'
+        f'"journal_id":"{header.journal_id}","kind":"{header.kind}","novelty":"{header.novelty}",'
+        f'"prev_id":{prev},"seq":{header.seq},"timestamp":"{header.timestamp}","type":"{header.type}",'
+        f'"v":{header.v}}}'
+    ).encode()
+
+
+def encode_payload(content: str, metadata: Mapping[str, Any], *, salt: str) -> bytes:
+    """Write content, metadata and salt canonically.
+
+    Raises :class:`RecordRejected` with the path of a value that has no canonical form.
+    """
+    if type(content) is not str:
+        raise RecordRejected("$.content", f"{type(content).__name__} is not text")
+    return canonical({"content": content, "metadata": dict(metadata), "salt": salt})
+
+
+def encode_line(header: bytes, payload: bytes, seal: str) -> tuple[str, bytes]:
+    """Return the record's id and its line, newline included. Raises :class:`RecordRejected` if too long."""
+    record_id = record_id_of(header)
+    line = b"".join(
+        (_HEADER, header, _ID, record_id.encode(), _PAYLOAD, payload, _SEAL, seal.encode(), _END)
+    )
+    if len(line) > MAX_LINE_BYTES:
+        raise RecordRejected("$", f"a line of {len(line):,} bytes; at most {MAX_LINE_BYTES:,} fit a record")
+    return record_id, line
+
+
+def record_id_of(header: bytes) -> str:
+    """The first 16 bytes of SHA-256 over the stored header, in hex: since it names ``prev_id``, ids chain."""
+    return hashlib.sha256(header).hexdigest()[:ID_CHARS]
+
+
+def commitment_of(payload: bytes) -> str:
+    """SHA-256 over the stored payload bytes, in hex."""
+    return hashlib.sha256(payload).hexdigest()
+
+
+def split_line(line: bytes) -> Frame | None:
+    """Cut a line into its parts by position, or return ``None`` if it does not have the one allowed shape.
+
+    No quote inside a JSON string is bare, so the first ``},"id":"`` is where the header ends.
+    """
+    end = line.find(b"}" + _ID, len(_HEADER)) + 1
+    id_at = end + len(_ID)
+    payload_at = id_at + ID_CHARS + len(_PAYLOAD)
+    seal_at = len(line) - _TAIL
+    shaped = (
+        end > len(_HEADER)
+        and seal_at > payload_at
+        and line.startswith(_HEADER)
+        and line.startswith(_PAYLOAD, id_at + ID_CHARS)
+        and line.startswith(_SEAL, seal_at)
+        and line.endswith(_END)
+    )
+    if not shaped:
+        return None
+    return Frame(
+        header=line[len(_HEADER) : end],
+        record_id=line[id_at : id_at + ID_CHARS],
+        payload=line[payload_at:seal_at],
+        seal=line[seal_at + len(_SEAL) : seal_at + len(_SEAL) + SEAL_CHARS],
+    )
+
+
+def open_line(line: bytes, sealer: Sealer) -> tuple[Header, Frame]:
+    """Check a stored line against its seal and return its parts.
+
+    A payload of ``null`` passes: whether it was rightly purged is a question for the whole chain. Raises
+    :class:`BadLine`.
+    """
+    frame = split_line(line)
+    if frame is None:
+        raise BadLine("not a line of protocol v2")
+    if not sealer.verifies(frame.header, frame.seal.decode("latin-1")):
+        raise BadLine("the seal does not match the header")
+    if record_id_of(frame.header).encode() != frame.record_id:
+        raise BadLine("the id is not the hash of the header")
+    header = parse_header(frame.header)
+    if frame.payload != NO_PAYLOAD and commitment_of(frame.payload) != header.commitment:
+        raise BadLine("the payload is not the one committed to")
+    return header, frame
+
+
+def parse_header(header: bytes) -> Header:
+    """Parse a stored header. Raises :class:`BadLine` for one that this release cannot read."""
+    try:
+        return Header(**json.loads(header))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadLine("not a header of protocol v2") from error
+
+
+def to_record(header: Header, record_id: str, payload: bytes) -> Record:
+    """Build the record of a checked line. Raises ``ValueError`` for an unknown kind or novelty."""
+    body = json.loads(payload) if payload != NO_PAYLOAD else None
+    return Record(
+        seq=header.seq,
+        record_id=record_id,
+        agent_id=header.agent_id,
+        timestamp=header.timestamp,
+        kind=Kind(header.kind),
+        novelty=Novelty(header.novelty),
+        content=body["content"] if body else None,
+        metadata=body["metadata"] if body else {},
+        prev_id=header.prev_id,
+        type=header.type,
+    )

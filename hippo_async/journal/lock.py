@@ -1,0 +1,74 @@
+"""One writer a journal: a lock file between processes, a registry within one, and an eye on ``fork``."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from hippo_async.errors import JournalLocked, JournalPoisoned
+from hippo_async.files import Files
+
+_held_here: set[tuple[int, int]] = set()
+_registry = threading.Lock()
+
+
+class WriterLock:
+    """Holds ``LOCK`` in a journal's directory from :meth:`acquire` to :meth:`release`.
+
+    The directory is known by device and inode, so that a symbolic link or a relative path to it is the same
+    journal.
+    """
+
+    def __init__(self, files: Files, directory: Path) -> None:
+        self._files = files
+        self._holder = directory / "LOCK.holder"
+        self._directory = directory
+        self._lock = FileLock(directory / "LOCK", timeout=0, thread_local=False)
+        self._place: tuple[int, int] | None = None
+        self._pid = 0
+
+    def acquire(self) -> None:
+        """Take the lock at once, or raise :class:`JournalLocked` that says who holds it."""
+        found = self._files.identity(self._directory)
+        place = (found.device, found.inode)
+        with _registry:
+            if place in _held_here:
+                raise JournalLocked(f"{self._directory}: already open for writing in this process")
+            try:
+                self._lock.acquire()
+            except Timeout:
+                raise JournalLocked(f"{self._directory}: {self._describe_holder()}") from None
+            _held_here.add(place)
+        self._place = place
+        self._pid = os.getpid()
+        self._files.write_atomic(self._holder, json.dumps({"pid": self._pid, "host": socket.gethostname()}).encode())
+
+    def check_process(self) -> None:
+        """Raise :class:`JournalPoisoned` in a forked child: the lock is its parent's."""
+        if os.getpid() != self._pid:
+            raise JournalPoisoned(
+                f"{self._directory}: opened by process {self._pid}, used by its child {os.getpid()}; "
+                "open the memory again after a fork"
+            )
+
+    def release(self) -> None:
+        """Give the lock back; may be called twice, and does nothing in a forked child."""
+        place, self._place = self._place, None
+        if place is None or os.getpid() != self._pid:
+            return
+        self._files.remove(self._holder)
+        with _registry:
+            _held_here.discard(place)
+            self._lock.release()
+
+    def _describe_holder(self) -> str:
+        try:
+            holder = json.loads(self._files.read(self._holder))
+            return f"open for writing in process {holder['pid']} on {holder['host']}; close it, or open read-only"
+        except (OSError, ValueError, KeyError, TypeError):
+            return "open for writing in another process; close it, or open read-only"

@@ -1,0 +1,264 @@
+"""Opening a journal: what is there, is it what was acknowledged, and where may writing go on.
+
+Reads only; :class:`hippo_async.journal.journal.Journal` does what a :class:`Recovered` says has to be done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hippo_async.errors import (
+    AcknowledgedLoss,
+    ForeignJournal,
+    FormatTooNew,
+    HeadMismatch,
+    IntegrityError,
+    JournalCorrupt,
+    RolledBack,
+    WrongKey,
+)
+from hippo_async.files import Files
+from hippo_async.journal.codec import VERSION
+from hippo_async.journal.head import HeadFound, HeadState, peek_journal_id, read_head
+from hippo_async.journal.keys import Key
+from hippo_async.journal.layout import Closed, Layout, list_segments, read_closed
+from hippo_async.journal.scan import Chain, ChainBroken, is_torn, walk
+from hippo_async.journal.seal import Purpose, Sealer, derive_key
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sealers:
+    """The sealers of one journal, one a purpose."""
+
+    record: Sealer
+    head: Sealer
+    segments: Sealer
+    witness: Sealer
+
+    @classmethod
+    def derive(cls, key: Key, journal_id: str) -> Sealers:
+        """Derive the keys of a journal from the agent's master key."""
+        return cls(
+            *(Sealer(derive_key(key.secret, journal_id=journal_id, purpose=purpose)) for purpose in Purpose)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Torn:
+    """The tail of a last write that a crash cut short."""
+
+    path: Path
+    offset: int
+    size: int
+
+
+@dataclass(slots=True)
+class Recovered:
+    """A journal found sound: where its chain ends, and what its files need before it is written again."""
+
+    journal_id: str
+    generation: int
+    sealers: Sealers
+    chain: Chain
+    closed: list[Closed]
+    live: int
+    live_size: int
+    head: HeadFound
+    witnessed: HeadFound
+    torn: Torn | None = None
+    unlisted: list[Closed] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Scan:
+    """The walk over the segments of a generation."""
+
+    files: Files
+    layout: Layout
+    generation: int
+    sealers: Sealers
+    chain: Chain
+    head: HeadFound
+    ids: dict[int, str] = field(default_factory=dict)
+
+    def path(self, first: int) -> Path:
+        return self.layout.segment(self.generation, first)
+
+    def skip_closed(self, entry: Closed) -> None:
+        """Check a closed segment by its digest; where that fails, find the record at fault."""
+        digest = hashlib.sha256()
+        size = 0
+        for piece in self.files.chunks(self.path(entry.first)):
+            digest.update(piece)
+            size += len(piece)
+        if size != entry.size or digest.hexdigest() != entry.sha256:
+            self.walk_whole(entry.first)
+            raise JournalCorrupt(self.path(entry.first), 0, entry.first, "not the bytes whose digest was sealed")
+        self.chain.seq = entry.last
+        self.chain.record_id = entry.last_id
+        self.ids[entry.last] = entry.last_id
+
+    def walk_whole(self, first: int) -> Closed:
+        """Check every record of a segment that must be whole."""
+        data, end, broken = self._walk(first)
+        if broken is not None:
+            raise self._corrupt(first, broken)
+        last_id = self.chain.record_id or ""
+        return Closed(first, self.chain.seq, last_id, end, hashlib.sha256(data).hexdigest())
+
+    def walk_live(self, first: int) -> tuple[int, Torn | None]:
+        """Check the last segment; return where it ends and the torn tail behind that, if any."""
+        data, end, broken = self._walk(first)
+        if broken is None:
+            return end, None
+        if not is_torn(data, broken.offset):
+            raise self._corrupt(first, broken)
+        return end, Torn(self.path(first), end, len(data) - end)
+
+    def _walk(self, first: int) -> tuple[bytes, int, ChainBroken | None]:
+        if first != self.chain.seq + 1:
+            raise JournalCorrupt(self.path(first), 0, self.chain.seq + 1, "the segment with this record is missing")
+        data = self.files.read(self.path(first))
+        end = 0
+        try:
+            for step in walk(data, self.chain, self.sealers.record):
+                self.ids[step.header.seq] = step.record_id
+                end = step.offset + step.length
+        except ChainBroken as broken:
+            return data, end, broken
+        return data, end, None
+
+    def _corrupt(self, first: int, broken: ChainBroken) -> IntegrityError:
+        path = self.path(first)
+        if broken.seq == 0:
+            if _claims_newer_version(self.files.read(path)):
+                raise FormatTooNew(f"{path}: written by a newer protocol; upgrade hippo-async to read it")
+            if self.head.state is None:
+                return WrongKey(path, 0, 0, "the first record does not verify under this key; is it the right one?")
+        return JournalCorrupt(path, broken.offset, broken.seq, broken.reason)
+
+
+def recover(
+    files: Files, layout: Layout, generation: int, *, agent_id: str, key: Key, witness: Path | None
+) -> Recovered:
+    """Check a generation against its seals, ``HEAD`` and the witness.
+
+    Raises :class:`WrongKey`, :class:`ForeignJournal`, :class:`FormatTooNew`, :class:`JournalCorrupt`,
+    :class:`HeadMismatch`, :class:`AcknowledgedLoss` or :class:`RolledBack`, each with path, offset, seq and
+    reason. Changes nothing on disk.
+    """
+    segments = list_segments(files, layout, generation)
+    if not segments:
+        raise JournalCorrupt(layout.generation(generation), 0, 0, "the generation in force has no segment")
+    first_line = _first_line(files, layout.segment(generation, segments[0]))
+    journal_id = _claimed_id(first_line) or peek_journal_id(files, layout.head) or "0" * 32
+    sealers = Sealers.derive(key, journal_id)
+    head = read_head(files, layout.head, sealers.head)
+    witnessed = HeadFound() if witness is None else read_head(files, witness / journal_id, sealers.witness)
+    scan = _Scan(files, layout, generation, sealers, Chain(journal_id, agent_id), head)
+    _check_agent(layout.segment(generation, segments[0]), first_line, agent_id)
+
+    closed = _closed_list(scan, segments)
+    for entry in closed:
+        scan.skip_closed(entry)
+    rest = segments[len(closed) :]
+    unlisted = [scan.walk_whole(first) for first in rest[:-1]]
+    live = rest[-1] if rest else scan.chain.seq + 1
+    live_size, torn = scan.walk_live(live) if rest else (0, None)
+
+    _check_purges(scan, live)
+    _check_head(scan, live, live_size)
+    _check_witness(scan, witnessed, live, live_size)
+    return Recovered(
+        journal_id, generation, sealers, scan.chain, closed, live, live_size, head, witnessed, torn, unlisted
+    )
+
+
+def _closed_list(scan: _Scan, segments: list[int]) -> list[Closed]:
+    path = scan.layout.closed_list(scan.generation)
+    try:
+        closed = read_closed(
+            scan.files, scan.layout, scan.generation, journal_id=scan.chain.journal_id, sealer=scan.sealers.segments
+        )
+    except ValueError as error:
+        scan.walk_live(segments[0])  # a wrong key, or a damaged first record, is the better explanation
+        raise JournalCorrupt(path, 0, 0, str(error)) from None
+    listed = [entry.first for entry in closed]
+    if segments[: len(listed)] != listed:
+        missing = next(first for first in listed if first not in segments)
+        raise JournalCorrupt(scan.path(missing), 0, missing, "a closed segment is missing")
+    return closed
+
+
+def _check_agent(path: Path, first_line: bytes, agent_id: str) -> None:
+    claimed = _claim(first_line, "agent_id")
+    if isinstance(claimed, str) and claimed != agent_id:
+        raise ForeignJournal(path, 0, 0, f"the journal of agent {claimed!r}, opened as {agent_id!r}")
+
+
+def _check_purges(scan: _Scan, live: int) -> None:
+    place = scan.chain.unexplained()
+    if place is not None:
+        seq, offset = place
+        raise JournalCorrupt(scan.path(live), offset, seq, "the text is gone and no sealed purge names the record")
+
+
+def _check_head(scan: _Scan, live: int, live_size: int) -> None:
+    path = scan.layout.head
+    state = scan.head.state
+    if state is None:
+        reason = "damaged, or of another journal" if scan.head.damaged else "missing"
+        raise HeadMismatch(path, 0, scan.chain.seq, f"HEAD is {reason}; put back the one that belongs to this journal")
+    if state.generation > scan.generation:
+        raise HeadMismatch(path, 0, state.seq, f"HEAD knows generation {state.generation}, CURRENT an older one")
+    if state.seq > scan.chain.seq:
+        reason = f"HEAD acknowledged records up to {state.seq}, the journal ends at {scan.chain.seq}"
+        raise AcknowledgedLoss(scan.path(live), live_size, scan.chain.seq + 1, reason)
+    if not _agrees(scan, state):
+        raise HeadMismatch(path, 0, state.seq, "HEAD names another record at this seq than the journal holds")
+
+
+def _check_witness(scan: _Scan, witnessed: HeadFound, live: int, live_size: int) -> None:
+    state = witnessed.state
+    if state is None:
+        return
+    if state.seq > scan.chain.seq or state.generation > scan.generation or not _agrees(scan, state):
+        reason = (
+            f"the witness outside the store saw record {state.seq} of generation {state.generation}; this is an "
+            "older copy or another history. Put the newest copy back"
+        )
+        raise RolledBack(scan.path(live), live_size, scan.chain.seq + 1, reason)
+
+
+def _agrees(scan: _Scan, state: HeadState) -> bool:
+    known = scan.ids.get(state.seq)
+    return known is None or known == state.record_id
+
+
+def _first_line(files: Files, path: Path) -> bytes:
+    return files.read_at(path, 0, 4096).partition(b'},"id":"')[0] + b"}}"
+
+
+def _claim(first_line: bytes, name: str) -> object:
+    """Read a field of the genesis header before any seal can be checked."""
+    try:
+        found: object = json.loads(first_line)["header"][name]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return found
+
+
+def _claimed_id(first_line: bytes) -> str | None:
+    claimed = _claim(first_line, "journal_id")
+    return claimed if isinstance(claimed, str) and _ID.fullmatch(claimed) else None
+
+
+def _claims_newer_version(data: bytes) -> bool:
+    claimed = _claim(data.partition(b'},"id":"')[0] + b"}}", "v")
+    return isinstance(claimed, int) and claimed > VERSION

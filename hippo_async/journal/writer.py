@@ -1,0 +1,317 @@
+"""The one thread that writes: seal, write, sync, note the head, acknowledge: a group at a time.
+
+Whoever appends gets a future that resolves once the records are durable. A caller that gives up changes
+nothing: its records are either not begun, or finished by this thread.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+
+from hippo_async.errors import Closed as ClosedError
+from hippo_async.errors import HippoError, JournalPoisoned, WriteFailed
+from hippo_async.files import AppendFile
+from hippo_async.journal.canon import canonical
+from hippo_async.journal.codec import VERSION, Header, commitment_of, encode_header, encode_line, encode_payload
+from hippo_async.journal.head import HeadFile, HeadState
+from hippo_async.journal.scan import RECORD
+from hippo_async.journal.seal import Sealer
+from hippo_async.protocols import Clock
+from hippo_async.records import Draft, Location, Record, utc_timestamp
+
+GROUP_RECORDS = 1024
+GROUP_BYTES = 8 * 1024 * 1024
+SETTLE_SECONDS = 1.0
+SALT_BYTES = 16
+
+
+class Appended(NamedTuple):
+    """A record that was made durable, and where it stands."""
+
+    record: Record
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What the next record links to."""
+
+    seq: int
+    record_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What all records of a journal have in common."""
+
+    journal_id: str
+    agent_id: str
+    epoch: int
+    agent_json: str
+
+    @classmethod
+    def of(cls, journal_id: str, agent_id: str, epoch: int) -> Identity:
+        """Prepare the identity of one journal."""
+        return cls(journal_id, agent_id, epoch, canonical(agent_id, at="$.agent_id").decode())
+
+
+@dataclass(slots=True)
+class Submission:
+    """Records that are appended together, or not at all."""
+
+    drafts: Sequence[Draft]
+    future: Future[list[Appended]]
+    type: str = RECORD
+
+
+@dataclass(slots=True)
+class Live:
+    """The segment that is being written and all that moves with it."""
+
+    file: AppendFile
+    segment: int
+    tail: Tail
+    head: HeadState
+
+
+class SealedLine(NamedTuple):
+    """A record with the bytes that say so."""
+
+    record: Record
+    line: bytes
+
+
+def seal_drafts(
+    drafts: Sequence[Draft], tail: Tail, identity: Identity, sealer: Sealer, *, now: str, type_: str = RECORD
+) -> list[SealedLine]:
+    """Give drafts their place after ``tail`` and seal them.
+
+    Raises :class:`hippo_async.errors.RecordRejected` if one of them cannot be written down; none is then.
+    """
+    sealed = []
+    salts = secrets.token_bytes(SALT_BYTES * len(drafts)).hex()
+    for index, draft in enumerate(drafts):
+        salt = salts[index * 2 * SALT_BYTES : (index + 1) * 2 * SALT_BYTES]
+        payload = encode_payload(draft.content, draft.metadata, salt=salt)
+        header = Header(
+            agent_id=identity.agent_id,
+            commitment=commitment_of(payload),
+            epoch=identity.epoch,
+            journal_id=identity.journal_id,
+            kind=draft.kind,
+            novelty=draft.novelty,
+            prev_id=tail.record_id,
+            seq=tail.seq + 1,
+            timestamp=now if draft.timestamp is None else utc_timestamp(draft.timestamp),
+            type=type_,
+            v=VERSION,
+        )
+        stored = encode_header(header, agent_json=identity.agent_json)
+        record_id, line = encode_line(stored, payload, sealer.seal(stored))
+        record = Record(
+            seq=header.seq,
+            record_id=record_id,
+            agent_id=header.agent_id,
+            timestamp=header.timestamp,
+            kind=draft.kind,
+            novelty=draft.novelty,
+            content=draft.content,
+            metadata=draft.metadata,
+            prev_id=header.prev_id,
+            type=type_,
+        )
+        sealed.append(SealedLine(record, line))
+        tail = Tail(header.seq, record_id)
+    return sealed
+
+
+class GroupWriter:
+    """Owns the live segment, ``HEAD`` and the witness while a journal is open for writing."""
+
+    def __init__(
+        self,
+        live: Live,
+        identity: Identity,
+        sealer: Sealer,
+        heads: Sequence[HeadFile],
+        *,
+        clock: Clock,
+        check: Callable[[], None],
+        rotate: Callable[[Live], Live],
+        segment_bytes: int,
+    ) -> None:
+        self.live = live
+        self._identity = identity
+        self._sealer = sealer
+        self._heads = heads
+        self._clock = clock
+        self._check = check
+        self._rotate = rotate
+        self._segment_bytes = segment_bytes
+        self._queue: SimpleQueue[Submission | None] = SimpleQueue()
+        self._closing = threading.Event()
+        self._unsettled = False
+        self.poison: str | None = None
+        self._thread = threading.Thread(target=self._run, name="hippo-journal", daemon=True)
+        self._thread.start()
+
+    def submit(self, submission: Submission) -> None:
+        """Queue records for the next group. Never blocks. Raises if closed, poisoned, or in a forked child."""
+        self._check()
+        if self._closing.is_set():
+            raise ClosedError("the journal is closed")
+        self._refuse_if_poisoned()
+        self._queue.put(submission)
+        if self._closing.is_set():
+            self._fail_leftovers()
+
+    def close(self) -> None:
+        """Write what is queued, settle the heads and close the files. Blocks until done."""
+        self._closing.set()
+        self._queue.put(None)
+        self._thread.join()
+        self._fail_leftovers()
+        try:
+            if self.poison is None:
+                self._settle()
+        finally:
+            self.live.file.close()
+            for head in self._heads:
+                head.close()
+
+    def _run(self) -> None:
+        while True:
+            first = self._clock.get(self._queue, SETTLE_SECONDS if self._unsettled else None)
+            if first is None:
+                if self._closing.is_set():
+                    return
+                self._settle_quietly()
+                continue
+            group = self._collect(first)
+            self._commit([entry for entry in group if entry.future.set_running_or_notify_cancel()])
+
+    def _collect(self, first: Submission) -> list[Submission]:
+        """Take what else is waiting, up to the size of a group."""
+        group = [first]
+        records = len(first.drafts)
+        size = sum(len(draft.content) for draft in first.drafts)
+        while records < GROUP_RECORDS and size < GROUP_BYTES:
+            try:
+                entry = self._queue.get_nowait()
+            except Empty:
+                break
+            if entry is None:
+                self._queue.put(None)
+                break
+            group.append(entry)
+            records += len(entry.drafts)
+            size += sum(len(draft.content) for draft in entry.drafts)
+        return group
+
+    def _commit(self, group: list[Submission]) -> None:
+        try:
+            self._refuse_if_poisoned()
+            self._check_file()
+        except HippoError as error:
+            _fail(group, error)
+            return
+        accepted = self._seal(group)
+        if not accepted:
+            return
+        try:
+            results = self._write(accepted)
+        except OSError as error:
+            self.poison = f"a write to {self.live.file.path} failed: {error}"
+            failed = WriteFailed(f"{self.live.file.path}: {error}; nothing of this group is acknowledged")
+            failed.__cause__ = error
+            _fail([submission for submission, _ in accepted], failed)
+            return
+        for (submission, _), appended in zip(accepted, results, strict=True):
+            submission.future.set_result(appended)
+
+    def _seal(self, group: list[Submission]) -> list[tuple[Submission, list[SealedLine]]]:
+        """Seal each submission; one that is rejected fails alone and leaves no gap."""
+        accepted = []
+        tail = self.live.tail
+        now = utc_timestamp(self._clock.now())
+        for submission in group:
+            try:
+                lines = seal_drafts(
+                    submission.drafts, tail, self._identity, self._sealer, now=now, type_=submission.type
+                )
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not fail the group
+                submission.future.set_exception(error)
+                continue
+            if lines:
+                tail = Tail(lines[-1].record.seq, lines[-1].record.record_id)
+            accepted.append((submission, lines))
+        return accepted
+
+    def _write(self, accepted: list[tuple[Submission, list[SealedLine]]]) -> list[list[Appended]]:
+        if self.live.file.end >= self._segment_bytes:
+            self.live = self._rotate(self.live)
+            self._settle()
+        live = self.live
+        offset = live.file.end
+        results = []
+        for _, lines in accepted:
+            appended = []
+            for record, line in lines:
+                appended.append(Appended(record, Location(live.segment, offset, len(line))))
+                offset += len(line)
+            results.append(appended)
+        last = next((lines[-1].record for _, lines in reversed(accepted) if lines), None)
+        if last is not None:
+            live.file.write(b"".join(line for _, lines in accepted for _, line in lines))
+            live.file.sync()
+            self._acknowledge(last)
+        return results
+
+    def _acknowledge(self, last: Record) -> None:
+        live = self.live
+        live.tail = Tail(last.seq, last.record_id)
+        live.head = replace(live.head, number=live.head.number + 1, seq=last.seq, record_id=last.record_id)
+        for head in self._heads:
+            head.note(live.head)
+        self._unsettled = True
+
+    def _settle(self) -> None:
+        if self._unsettled:
+            for head in self._heads:
+                head.settle()
+            self._unsettled = False
+
+    def _settle_quietly(self) -> None:
+        try:
+            self._settle()
+        except OSError as error:
+            self.poison = f"HEAD could not be made durable: {error}"
+
+    def _check_file(self) -> None:
+        if not self.live.file.is_ours():
+            self.poison = f"{self.live.file.path} was replaced, cut or written by somebody else"
+            self._refuse_if_poisoned()
+
+    def _refuse_if_poisoned(self) -> None:
+        if self.poison is not None:
+            raise JournalPoisoned(f"{self.poison}; open the journal again to recover")
+
+    def _fail_leftovers(self) -> None:
+        while True:
+            try:
+                entry = self._queue.get_nowait()
+            except Empty:
+                return
+            if entry is not None and entry.future.set_running_or_notify_cancel():
+                entry.future.set_exception(ClosedError("the journal was closed"))
+
+
+def _fail(group: Sequence[Submission], error: Exception) -> None:
+    for submission in group:
+        submission.future.set_exception(error)

@@ -1,0 +1,250 @@
+"""Plain data that travels between the rooms.
+
+A memory is a :class:`Record` of the journal. What it means to recall and briefing stands in its metadata
+under the names below; anything else in there belongs to the caller.
+
+========== ==============================================================================
+key        meaning
+========== ==============================================================================
+role       ``user``, ``assistant``, ``tool`` or ``system``: who spoke
+source     a :class:`Source`: how far the text can be trusted
+session    label of the conversation, a string
+scope      list of strings, the wall between users; compared element by element
+tags       list of strings
+turn_id    random id of the captured turn
+key        the capturer's own id of the turn, for deduplication
+tool       name of the tool whose result this is
+event      ``folded_summary`` for a fold (L17)
+originals  record ids that a fold was made of
+occurred   ISO-8601 time with offset, when it differs from the record's own timestamp
+hippo      reserved for the journal's own records
+========== ==============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+FOLDED_TAG = "status:folded"
+FOLDED_EVENT = "folded_summary"
+
+
+class Kind(StrEnum):
+    """What a record is about (J3). A closed set: extending it needs a new domain version."""
+
+    STATE = "state"
+    DECISION = "decision"
+    IDENTITY_CHANGE = "identity_change"
+    TRANSFER = "transfer"
+    ERROR = "error"
+    OBSERVATION = "observation"
+
+
+class Novelty(StrEnum):
+    """How new a record was when it was written (J3, J7, J8). A closed set."""
+
+    ROUTINE = "routine"
+    NOVEL = "novel"
+    PREDICTION_ERROR = "prediction_error"
+
+
+class Source(StrEnum):
+    """Where a text came from, which says how far a briefing may trust it."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    EXTERNAL = "external"
+    SELF = "self"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record before the journal has given it a place: everything but seq, link and seal.
+
+    ``timestamp`` is aware; ``None`` takes the journal's clock at the moment of sealing.
+    """
+
+    content: str
+    kind: Kind = Kind.OBSERVATION
+    novelty: Novelty = Novelty.NOVEL
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    timestamp: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a record's line stands: first seq of its segment, byte offset, length with its newline."""
+
+    segment: int
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One sealed record (J2), as read from the journal and verified.
+
+    ``timestamp`` is ISO-8601 UTC with microseconds and ``Z``. ``content`` and ``metadata`` are ``None`` and
+    empty for a record whose payload was purged.
+    """
+
+    seq: int
+    record_id: str
+    agent_id: str
+    timestamp: str
+    kind: Kind
+    novelty: Novelty
+    content: str | None
+    metadata: Mapping[str, Any]
+    prev_id: str | None
+    type: str = "record"
+
+    @property
+    def purged(self) -> bool:
+        """Whether the text was forgotten for good while its place in the chain stays proved."""
+        return self.content is None
+
+    @property
+    def text(self) -> str:
+        """The content, or the empty string for a purged record."""
+        return self.content or ""
+
+    @property
+    def at(self) -> datetime:
+        """The timestamp as an aware datetime in UTC."""
+        return datetime.fromisoformat(self.timestamp)
+
+    @property
+    def role(self) -> str | None:
+        """Who spoke, if the record is a turn of a conversation."""
+        value = self.metadata.get("role")
+        return value if isinstance(value, str) else None
+
+    @property
+    def session(self) -> str | None:
+        """Label of the conversation the record came from."""
+        value = self.metadata.get("session")
+        return value if isinstance(value, str) else None
+
+    @property
+    def source(self) -> str | None:
+        """Provenance, one of :class:`Source`, if it was stated."""
+        value = self.metadata.get("source")
+        return value if isinstance(value, str) else None
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The scope as a tuple; empty when the record belongs to the agent as a whole."""
+        return _strings(self.metadata.get("scope"))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Tags as a tuple."""
+        return _strings(self.metadata.get("tags"))
+
+    @property
+    def is_fold(self) -> bool:
+        """Whether this record is a fold of evicted context (L17)."""
+        return self.metadata.get("event") == FOLDED_EVENT
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields of J2 (without the seal) as plain JSON values."""
+        return {
+            "seq": self.seq,
+            "record_id": self.record_id,
+            "agent_id": self.agent_id,
+            "timestamp": self.timestamp,
+            "kind": str(self.kind),
+            "novelty": str(self.novelty),
+            "content": self.content,
+            "metadata": dict(self.metadata),
+            "prev_id": self.prev_id,
+            "type": self.type,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a context window, in the form that eviction and folding look at.
+
+    ``tool_calls`` are the ids of calls that an assistant turn issues, ``answers`` the id that a tool turn
+    answers. ``record_id`` points to the journal when the turn was captured. ``tokens`` is its estimated size
+    with overhead.
+    """
+
+    role: str
+    content: str
+    tokens: int
+    tool_calls: tuple[str, ...] = ()
+    answers: str | None = None
+    name: str | None = None
+    record_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory found: the verified record, its score, and why it is here.
+
+    ``why`` maps each signal (``words``, ``meaning``, …) to what it added to ``score``.
+    """
+
+    record: Record
+    score: float
+    why: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the hit as plain JSON values."""
+        return {"score": self.score, "why": dict(self.why), "record": self.record.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What a query found, best first, with notes on anything that was left out."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, index: int) -> Hit:
+        return self.hits[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """The block that goes into a prompt: ``tokens`` never exceed ``budget``.
+
+    ``text`` is empty when there is nothing to say. It is equal, byte for byte, as long as the memories in it
+    are the same.
+    """
+
+    text: str
+    tokens: int
+    budget: int
+    record_ids: tuple[str, ...] = ()
+
+
+def utc_timestamp(moment: datetime) -> str:
+    """Write an aware moment as ``YYYY-MM-DDTHH:MM:SS.ffffffZ``.
+
+    Raises ``ValueError`` for a naive one: which moment it means cannot be known.
+    """
+    if moment.tzinfo is None:
+        raise ValueError("a naive datetime does not say which moment it means; add a time zone")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(item for item in value if isinstance(item, str))
+    return ()

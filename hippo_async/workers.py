@@ -1,0 +1,82 @@
+"""A thread with a name that runs one thing at a time.
+
+``concurrent.futures`` executors refuse work once the interpreter has begun to exit, which is just when a
+memory still has turns to flush. These threads are daemons that their owner closes, so ``atexit`` can use
+them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import Any, ParamSpec, TypeVar
+
+from hippo_async.errors import Closed
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Worker:
+    """Runs submitted calls one after the other in its own thread, started at the first call."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._closed = threading.Event()
+
+    def submit(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Queue a call and return its future. Raises :class:`Closed` after :meth:`close`. Never blocks."""
+        if self._closed.is_set():
+            raise Closed(f"the {self._name} thread was closed")
+        if self._thread is None:
+            self._start()
+        future: Future[T] = Future()
+        self._calls.put((future, lambda: call(*args, **kwargs)))
+        if self._closed.is_set():  # closed between the check and the put: nobody may be left to run it
+            self._refuse_leftovers()
+        return future
+
+    async def run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Await a call in this thread. A call that has begun is finished even if its caller is cancelled."""
+        return await asyncio.wrap_future(self.submit(call, *args, **kwargs))
+
+    def close(self) -> None:
+        """Let queued calls finish, then end the thread and wait for it. Blocks; may be called twice."""
+        with self._starting:
+            self._closed.set()
+            thread = self._thread
+        self._calls.put(None)
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+        self._refuse_leftovers()
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None and not self._closed.is_set():
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        while (entry := self._calls.get()) is not None:
+            future, call = entry
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the one who waits
+                future.set_exception(error)
+
+    def _refuse_leftovers(self) -> None:
+        while True:
+            try:
+                entry = self._calls.get_nowait()
+            except Empty:
+                return
+            if entry is not None and entry[0].set_running_or_notify_cancel():
+                entry[0].set_exception(Closed(f"the {self._name} thread was closed"))
