@@ -77,12 +77,6 @@ class CaptureRefused(HippoError, RuntimeError):
     code = "MEM_E_CAPTURE_REFUSED"
 
 
-class FlushTimeout(HippoError, TimeoutError):
-    """Raised when a flush did not finish in time; what was captured is still buffered."""
-
-    code = "MEM_E_FLUSH_TIMEOUT"
-
-
 class KeyFileError(HippoError, ValueError):
     """Raised when a key file is missing, short, or readable by others."""
 

@@ -173,8 +173,8 @@ class Turn:
     """One message of a context window, in the form that eviction and folding look at.
 
     ``tool_calls`` are the ids of calls that an assistant turn issues, ``answers`` the id that a tool turn
-    answers. ``record_id`` points to the journal when the turn was captured. ``tokens`` is its estimated size
-    with overhead.
+    answers. ``record_id`` points to the journal, or ``key`` does if the turn was captured under one.
+    ``tokens`` is its estimated size with overhead.
     """
 
     role: str
@@ -184,6 +184,7 @@ class Turn:
     answers: str | None = None
     name: str | None = None
     record_id: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

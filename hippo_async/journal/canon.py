@@ -24,8 +24,8 @@ def canonical(value: Any, *, at: str = "$") -> bytes:
     """Return the RFC 8785 form of ``value`` in UTF-8.
 
     Takes exactly ``None``, ``bool``, ``int``, ``float``, ``str``, ``list`` and ``dict`` with ``str`` keys.
-    Raises :class:`RecordRejected` for anything else: other types, integers beyond 2^53 - 1, NaN and infinities,
-    lone surrogates, nesting deeper than 64. ``at`` names the value in that error.
+    Raises :class:`RecordRejected` for anything else: other types, integers beyond 2^53 - 1, NaN and
+    infinities, lone surrogates, nesting deeper than 64. ``at`` names the value in that error.
     """
     if _is_plain(value, at, 0):
         return _encode(value).encode()
@@ -51,10 +51,14 @@ def _is_plain(value: Any, at: str, depth: int) -> bool:
     if depth >= MAX_DEPTH:
         raise RecordRejected(at, f"nested deeper than {MAX_DEPTH} levels")
     if kind is list:
-        return all([_is_plain(item, f"{at}[{index}]", depth + 1) for index, item in enumerate(value)])
+        plain = [_is_plain(item, f"{at}[{index}]", depth + 1) for index, item in enumerate(value)]
+        return all(plain)
     if kind is dict:
-        return all([_is_plain_item(key, item, at, depth) for key, item in value.items()])
-    raise RecordRejected(at, f"{kind.__name__} is not a JSON value; use null, booleans, numbers, str, list or dict")
+        plain = [_is_plain_item(key, item, at, depth) for key, item in value.items()]
+        return all(plain)
+    raise RecordRejected(
+        at, f"{kind.__name__} is not a JSON value; use null, booleans, numbers, str, list or dict"
+    )
 
 
 def _is_plain_item(key: Any, item: Any, at: str, depth: int) -> bool:
@@ -69,4 +73,6 @@ def _check_text(text: str, at: str) -> None:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise RecordRejected(at, f"a lone surrogate at character {error.start} is no Unicode text") from None
+            raise RecordRejected(
+                at, f"a lone surrogate at character {error.start} is no Unicode text"
+            ) from None

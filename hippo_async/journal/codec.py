@@ -83,9 +83,7 @@ def encode_payload(content: str, metadata: Mapping[str, Any], *, salt: str) -> b
 def encode_line(header: bytes, payload: bytes, seal: str) -> tuple[str, bytes]:
     """Return the record's id and its line, newline included. Raises :class:`RecordRejected` if too long."""
     record_id = record_id_of(header)
-    line = b"".join(
-        (_HEADER, header, _ID, record_id.encode(), _PAYLOAD, payload, _SEAL, seal.encode(), _END)
-    )
+    line = b"".join((_HEADER, header, _ID, record_id.encode(), _PAYLOAD, payload, _SEAL, seal.encode(), _END))
     if len(line) > MAX_LINE_BYTES:
         raise RecordRejected("$", f"a line of {len(line):,} bytes; at most {MAX_LINE_BYTES:,} fit a record")
     return record_id, line

@@ -83,8 +83,8 @@ class ChainReport:
 class Journal:
     """One agent's journal in one directory.
 
-    The constructor touches nothing. ``witness`` is a directory outside the store in which a second copy of the
-    head is kept; ``None`` goes without, and then a rollback of the whole store is not noticed.
+    The constructor touches nothing. ``witness`` is a directory outside the store in which a second copy of
+    the head is kept; ``None`` goes without, and then a rollback of the whole store is not noticed.
     """
 
     def __init__(
@@ -172,8 +172,8 @@ class Journal:
 
         The future resolves once they are durable. It fails with :class:`RecordRejected` (these drafts are at
         fault, others go on), :class:`WriteFailed` (the disk is; nothing is acknowledged), or
-        :class:`JournalPoisoned`. Cancelling it before its group has begun takes the records back; after that it
-        changes nothing. Never blocks.
+        :class:`JournalPoisoned`. Cancelling it before its group has begun takes the records back; after that
+        it changes nothing. Never blocks.
         """
         if self._writer is None:
             raise ClosedError("the journal is not open for writing")
@@ -184,8 +184,8 @@ class Journal:
     def read(self, location: Location, record_id: str) -> Record:
         """Read one record and check it against its seal.
 
-        Raises :class:`JournalCorrupt` if the bytes are not the ones that were sealed, :class:`NotFound` if they
-        are another record's.
+        Raises :class:`JournalCorrupt` if the bytes are not the ones that were sealed, :class:`NotFound` if
+        they are another record's.
         """
         found = self._open
         path = self._layout.segment(found.generation, location.segment)
@@ -292,7 +292,9 @@ class Journal:
         if files.exists(layout.current):
             return False
         if files.exists(layout.head):
-            raise HeadMismatch(layout.head, 0, 0, "there is a HEAD but no CURRENT; put back the missing files")
+            raise HeadMismatch(
+                layout.head, 0, 0, "there is a HEAD but no CURRENT; put back the missing files"
+            )
         files.remove_tree(layout.generation(1))
         files.mkdir(layout.generation(1))
         journal_id = secrets.token_hex(16)
@@ -300,7 +302,9 @@ class Journal:
         genesis = Draft("genesis", Kind.STATE, Novelty.NOVEL, _genesis_metadata())
         now = utc_timestamp(self._clock.now())
         identity = Identity.of(journal_id, self.agent_id, 0)
-        [(record, line)] = seal_drafts([genesis], Tail(-1, None), identity, sealers.record, now=now, type_=GENESIS)
+        [(record, line)] = seal_drafts(
+            [genesis], Tail(-1, None), identity, sealers.record, now=now, type_=GENESIS
+        )
         write_closed(files, layout, 1, [], journal_id=journal_id, sealer=sealers.segments)
         files.write_atomic(layout.segment(1, 0), line)
         head = HeadFile(files, layout.head, sealers.head)
@@ -326,7 +330,7 @@ class Journal:
 
     def _cut(self, torn: Torn) -> Path | None:
         """Keep a copy of the torn bytes if there is room, then cut them off."""
-        copy = self._layout.torn / f"{torn.path.stem}-at-{torn.offset}-{secrets.token_hex(4)}"
+        copy: Path | None = self._layout.torn / f"{torn.path.stem}-at-{torn.offset}-{secrets.token_hex(4)}"
         try:
             self._files.mkdir(self._layout.torn)
             self._files.write_atomic(copy, self._files.read_at(torn.path, torn.offset, torn.size))

@@ -40,7 +40,9 @@ def read_key(files: Files, path: Path) -> Key:
         text = files.read(path).decode("ascii").strip()
         mode = stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:
-        raise KeyFileError(f"{path}: no such key file; without it the journal cannot be read or proved") from None
+        raise KeyFileError(
+            f"{path}: no such key file; without it the journal cannot be read or proved"
+        ) from None
     except UnicodeDecodeError:
         raise KeyFileError(f"{path}: not a key file of 64 hex digits") from None
     if os.name == "posix" and mode & 0o077:

@@ -87,7 +87,13 @@ def list_segments(files: Files, layout: Layout, generation: int) -> list[int]:
 
 
 def write_closed(
-    files: Files, layout: Layout, generation: int, closed: Sequence[Closed], *, journal_id: str, sealer: Sealer
+    files: Files,
+    layout: Layout,
+    generation: int,
+    closed: Sequence[Closed],
+    *,
+    journal_id: str,
+    sealer: Sealer,
 ) -> None:
     """Write the list of closed segments, durably."""
     document = {
@@ -98,7 +104,9 @@ def write_closed(
     files.write_atomic(layout.closed_list(generation), seal_document(document, sealer) + b"\n")
 
 
-def read_closed(files: Files, layout: Layout, generation: int, *, journal_id: str, sealer: Sealer) -> list[Closed]:
+def read_closed(
+    files: Files, layout: Layout, generation: int, *, journal_id: str, sealer: Sealer
+) -> list[Closed]:
     """Read the list of closed segments. Raises ``ValueError`` if it is missing or does not verify."""
     try:
         data = files.read(layout.closed_list(generation))

@@ -46,7 +46,9 @@ class WriterLock:
             _held_here.add(place)
         self._place = place
         self._pid = os.getpid()
-        self._files.write_atomic(self._holder, json.dumps({"pid": self._pid, "host": socket.gethostname()}).encode())
+        self._files.write_atomic(
+            self._holder, json.dumps({"pid": self._pid, "host": socket.gethostname()}).encode()
+        )
 
     def check_process(self) -> None:
         """Raise :class:`JournalPoisoned` in a forked child: the lock is its parent's."""
@@ -69,6 +71,7 @@ class WriterLock:
     def _describe_holder(self) -> str:
         try:
             holder = json.loads(self._files.read(self._holder))
-            return f"open for writing in process {holder['pid']} on {holder['host']}; close it, or open read-only"
+            who = f"process {holder['pid']} on {holder['host']}"
         except (OSError, ValueError, KeyError, TypeError):
-            return "open for writing in another process; close it, or open read-only"
+            who = "another process"
+        return f"open for writing in {who}; close it there, or open read-only"

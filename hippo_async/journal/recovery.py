@@ -99,7 +99,9 @@ class _Scan:
             size += len(piece)
         if size != entry.size or digest.hexdigest() != entry.sha256:
             self.walk_whole(entry.first)
-            raise JournalCorrupt(self.path(entry.first), 0, entry.first, "not the bytes whose digest was sealed")
+            raise JournalCorrupt(
+                self.path(entry.first), 0, entry.first, "not the bytes whose digest was sealed"
+            )
         self.chain.seq = entry.last
         self.chain.record_id = entry.last_id
         self.ids[entry.last] = entry.last_id
@@ -123,7 +125,9 @@ class _Scan:
 
     def _walk(self, first: int) -> tuple[bytes, int, ChainBroken | None]:
         if first != self.chain.seq + 1:
-            raise JournalCorrupt(self.path(first), 0, self.chain.seq + 1, "the segment with this record is missing")
+            raise JournalCorrupt(
+                self.path(first), 0, self.chain.seq + 1, "the segment with this record is missing"
+            )
         data = self.files.read(self.path(first))
         end = 0
         try:
@@ -140,7 +144,9 @@ class _Scan:
             if _claims_newer_version(self.files.read(path)):
                 raise FormatTooNew(f"{path}: written by a newer protocol; upgrade hippo-async to read it")
             if self.head.state is None:
-                return WrongKey(path, 0, 0, "the first record does not verify under this key; is it the right one?")
+                return WrongKey(
+                    path, 0, 0, "the first record does not verify under this key; is it the right one?"
+                )
         return JournalCorrupt(path, broken.offset, broken.seq, broken.reason)
 
 
@@ -184,7 +190,11 @@ def _closed_list(scan: _Scan, segments: list[int]) -> list[Closed]:
     path = scan.layout.closed_list(scan.generation)
     try:
         closed = read_closed(
-            scan.files, scan.layout, scan.generation, journal_id=scan.chain.journal_id, sealer=scan.sealers.segments
+            scan.files,
+            scan.layout,
+            scan.generation,
+            journal_id=scan.chain.journal_id,
+            sealer=scan.sealers.segments,
         )
     except ValueError as error:
         scan.walk_live(segments[0])  # a wrong key, or a damaged first record, is the better explanation
@@ -206,7 +216,9 @@ def _check_purges(scan: _Scan, live: int) -> None:
     place = scan.chain.unexplained()
     if place is not None:
         seq, offset = place
-        raise JournalCorrupt(scan.path(live), offset, seq, "the text is gone and no sealed purge names the record")
+        raise JournalCorrupt(
+            scan.path(live), offset, seq, "the text is gone and no sealed purge names the record"
+        )
 
 
 def _check_head(scan: _Scan, live: int, live_size: int) -> None:
@@ -214,9 +226,13 @@ def _check_head(scan: _Scan, live: int, live_size: int) -> None:
     state = scan.head.state
     if state is None:
         reason = "damaged, or of another journal" if scan.head.damaged else "missing"
-        raise HeadMismatch(path, 0, scan.chain.seq, f"HEAD is {reason}; put back the one that belongs to this journal")
+        raise HeadMismatch(
+            path, 0, scan.chain.seq, f"HEAD is {reason}; put back the one that belongs to this journal"
+        )
     if state.generation > scan.generation:
-        raise HeadMismatch(path, 0, state.seq, f"HEAD knows generation {state.generation}, CURRENT an older one")
+        raise HeadMismatch(
+            path, 0, state.seq, f"HEAD knows generation {state.generation}, CURRENT an older one"
+        )
     if state.seq > scan.chain.seq:
         reason = f"HEAD acknowledged records up to {state.seq}, the journal ends at {scan.chain.seq}"
         raise AcknowledgedLoss(scan.path(live), live_size, scan.chain.seq + 1, reason)
@@ -230,8 +246,8 @@ def _check_witness(scan: _Scan, witnessed: HeadFound, live: int, live_size: int)
         return
     if state.seq > scan.chain.seq or state.generation > scan.generation or not _agrees(scan, state):
         reason = (
-            f"the witness outside the store saw record {state.seq} of generation {state.generation}; this is an "
-            "older copy or another history. Put the newest copy back"
+            f"the witness outside the store saw record {state.seq} of generation {state.generation}; "
+            "this is an older copy or another history. Put the newest copy back"
         )
         raise RolledBack(scan.path(live), live_size, scan.chain.seq + 1, reason)
 

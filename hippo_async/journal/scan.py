@@ -129,6 +129,4 @@ def is_torn(data: bytes, offset: int) -> bool:
 
 def _has_zero_sector(data: bytes, offset: int) -> bool:
     first = -(-offset // SECTOR) * SECTOR
-    return any(
-        not data[at : at + SECTOR].strip(b"\0") for at in range(first, len(data) - SECTOR + 1, SECTOR)
-    )
+    return any(not data[at : at + SECTOR].strip(b"\0") for at in range(first, len(data) - SECTOR + 1, SECTOR))

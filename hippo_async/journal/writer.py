@@ -18,7 +18,14 @@ from hippo_async.errors import Closed as ClosedError
 from hippo_async.errors import HippoError, JournalPoisoned, WriteFailed
 from hippo_async.files import AppendFile
 from hippo_async.journal.canon import canonical
-from hippo_async.journal.codec import VERSION, Header, commitment_of, encode_header, encode_line, encode_payload
+from hippo_async.journal.codec import (
+    VERSION,
+    Header,
+    commitment_of,
+    encode_header,
+    encode_line,
+    encode_payload,
+)
 from hippo_async.journal.head import HeadFile, HeadState
 from hippo_async.journal.scan import RECORD
 from hippo_async.journal.seal import Sealer
@@ -162,7 +169,7 @@ class GroupWriter:
         self._thread.start()
 
     def submit(self, submission: Submission) -> None:
-        """Queue records for the next group. Never blocks. Raises if closed, poisoned, or in a forked child."""
+        """Queue records for the next group. Never blocks. Raises if closed, poisoned or in a forked child."""
         self._check()
         if self._closing.is_set():
             raise ClosedError("the journal is closed")

@@ -23,6 +23,12 @@ class FakeClock:
         self._lock = threading.Lock()
         self._waiting: list[tuple[float, SimpleQueue[Any]]] = []
 
+    @property
+    def waiting(self) -> int:
+        """How many waiters have a deadline that the clock has not passed yet."""
+        with self._lock:
+            return len(self._waiting)
+
     def now(self) -> datetime:
         """Return the moment the test has set."""
         return self._now

@@ -1,0 +1,55 @@
+# Four words to remember; each builds what it needs from nothing but Python 3.11+.
+#   make demo   make test   make check   make bench
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-semantic check bench clean
+
+demo: $(STAMPS)/demo
+	$(BIN)/hippo demo
+
+test: $(STAMPS)/test
+	$(BIN)/pytest -q -m "not semantic"
+
+# The embedder on PyTorch: the CPU build goes in first, else pip takes gigabytes of CUDA.
+test-semantic: $(STAMPS)/semantic
+	$(BIN)/pytest -q -m semantic
+
+check: $(STAMPS)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: $(STAMPS)/test
+	$(BIN)/python tests/benchmarks/run.py
+
+$(STAMPS)/venv:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	mkdir -p $(STAMPS)
+	touch $@
+
+$(STAMPS)/demo: $(STAMPS)/venv pyproject.toml
+	$(PIP) -e '.[langchain,multilingual]'
+	touch $@
+
+$(STAMPS)/test: $(STAMPS)/venv pyproject.toml
+	$(PIP) -e '.[test]'
+	touch $@ $(STAMPS)/demo
+
+$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
+	$(PIP) -e '.[dev]'
+	touch $@ $(STAMPS)/test $(STAMPS)/demo
+
+$(STAMPS)/semantic: $(STAMPS)/test
+	$(PIP) 'torch==2.13.0'
+	$(PIP) -e '.[test,semantic]'
+	touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,107 @@
+"""A turn on its way into memory, and the record it becomes. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from hippo_async.errors import CaptureRefused, InvalidInput
+from hippo_async.records import Draft, Kind, Novelty, Record, Source
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SOURCE_OF_ROLE = {
+    "user": Source.USER,
+    "assistant": Source.ASSISTANT,
+    "tool": Source.TOOL,
+    "system": Source.SELF,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """One turn as it was handed in, waiting in the buffer.
+
+    ``explicit`` turns come from calls that raise: they flush at once, and a failing disk fails them instead
+    of keeping them.
+    """
+
+    turn_id: str
+    content: str
+    kind: Kind
+    metadata: Mapping[str, Any]
+    at: datetime
+    key: str | None = None
+    explicit: bool = False
+    future: Future[Record] = field(default_factory=Future)
+
+    @property
+    def role(self) -> str:
+        """Who spoke; empty if nobody is named."""
+        return str(self.metadata.get("role", ""))
+
+    def draft(self, novelty: Novelty) -> Draft:
+        """The record that this turn becomes."""
+        return Draft(self.content, self.kind, novelty, self.metadata, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a caller says of a turn beside its text."""
+
+    role: str | None
+    session: str | None
+    scope: Sequence[str]
+    tags: Sequence[str]
+    source: str | None
+    key: str | None
+    metadata: Mapping[str, Any] | None
+
+
+def metadata_of(labels: Labels, *, turn_id: str) -> dict[str, Any]:
+    """Build a record's metadata from what was said of a turn; what is empty is left out.
+
+    Raises :class:`InvalidInput` for labels of another type or an unknown source, and for metadata under the
+    journal's own name.
+    """
+    own = labels.metadata or {}
+    if "hippo" in own:
+        raise InvalidInput("metadata['hippo'] belongs to the journal itself; take another name")
+    for name, values in (("scope", labels.scope), ("tags", labels.tags)):
+        if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+            raise InvalidInput(f"{name} is a list of strings, got {values!r}")
+    known = {
+        "role": labels.role,
+        "source": _source(labels.source, labels.role),
+        "session": labels.session,
+        "scope": list(labels.scope),
+        "tags": sorted(set(labels.tags)),
+        "key": labels.key,
+        "turn_id": turn_id,
+    }
+    return {**own, **{name: value for name, value in known.items() if value}}
+
+
+def check_size(content: str, *, max_turn_kb: int) -> None:
+    """Raise :class:`CaptureRefused` for a text that no buffer should hold."""
+    if len(content) > max_turn_kb * 1024:
+        raise CaptureRefused(
+            f"a turn of {len(content):,} characters; capture.max_turn_kb allows {max_turn_kb * 1024:,}"
+        )
+
+
+def storable(content: str) -> str:
+    """Return a text that can be written down: lone surrogates, which are no Unicode, become ``\\udXXX``."""
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", content)
+
+
+def _source(source: str | None, role: str | None) -> str | None:
+    if source is None:
+        return None if role is None else str(_SOURCE_OF_ROLE.get(role, Source.EXTERNAL))
+    try:
+        return str(Source(source))
+    except ValueError:
+        raise InvalidInput(f"source {source!r} is unknown; it is one of {', '.join(Source)}") from None

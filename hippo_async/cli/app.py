@@ -1,0 +1,42 @@
+"""All commands in one place."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+import typer
+
+from hippo_async.cli import finding, keys, reading
+
+PLUGINS = "hippo_async.commands"
+"""Entry points of this group are further commands: adapters bring theirs along."""
+
+
+def build() -> typer.Typer:
+    """Put the application together, with the commands that installed adapters bring."""
+    app = typer.Typer(
+        name="hippo",
+        help="Long-term memory for agents that can be proved. Exit codes: 0 done, 1 a store is not intact, "
+        "2 wrong use, 3 any other error.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+    )
+    for command in (
+        reading.status,
+        reading.log,
+        finding.recall,
+        finding.brief,
+        reading.verify,
+        reading.anchor,
+    ):
+        app.command()(command)
+    app.add_typer(keys.app, name="key")
+    for plugin in sorted(entry_points(group=PLUGINS), key=lambda found: found.name):
+        app.command(plugin.name)(plugin.load())
+    return app
+
+
+def main() -> None:
+    """Run ``hippo``."""
+    build()()

@@ -1,0 +1,164 @@
+"""Commands that read the journal alone: ``status``, ``log``, ``verify``, ``anchor``. Safe beside a writer."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from datetime import date, datetime
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from hippo_async.cli.output import NOT_INTACT, console, fail, print_json, progress
+from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
+from hippo_async.errors import HippoError
+from hippo_async.journal import ChainReport
+from hippo_async.journal.anchor import daily_anchor
+from hippo_async.records import Record
+
+
+def status(
+    data_dir: DataDir = None, agent: Agent = "agent", key_file: KeyFile = None, as_json: Json = False
+) -> None:
+    """Say what the store holds: records by kind and novelty, days, bytes."""
+    store = Store.named(data_dir, agent, key_file)
+    try:
+        with store.journal() as journal, progress("reading", as_json=as_json) as bar:
+            [task] = bar.task_ids
+            total = journal.tail.seq + 1
+            seen = _Tally()
+            for record, _ in journal.scan():
+                seen.add(record)
+                bar.update(task, completed=record.seq + 1, total=total)
+            facts = {
+                "data_dir": str(store.data_dir),
+                "agent_id": agent,
+                "journal_id": journal.journal_id,
+                "generation": journal.generation,
+                "records": total,
+                "journal_bytes": journal.size,
+                **seen.as_dict(),
+            }
+    except (HippoError, OSError) as error:
+        fail(error, as_json=as_json)
+    if as_json:
+        print_json(facts)
+        return
+    table = Table("", "", show_header=False, box=None)
+    for name, value in facts.items():
+        shown = (
+            ", ".join(f"{key} {count:,}" for key, count in value.items())
+            if isinstance(value, dict)
+            else value
+        )
+        table.add_row(name.replace("_", " "), escape(f"{shown:,}" if isinstance(shown, int) else str(shown)))
+    console.print(table)
+
+
+def log(
+    n: Annotated[int, typer.Option("-n", min=1, help="How many of the newest records.")] = 20,
+    after: Annotated[int, typer.Option(help="Only records with a seq above this.")] = -1,
+    data_dir: DataDir = None,
+    agent: Agent = "agent",
+    key_file: KeyFile = None,
+    as_json: Json = False,
+) -> None:
+    """Show the newest records, oldest first, each verified."""
+    try:
+        with Store.named(data_dir, agent, key_file).journal() as journal:
+            records = list(deque((record for record, _ in journal.scan(after=after)), maxlen=n))
+    except (HippoError, OSError) as error:
+        fail(error, as_json=as_json)
+    if as_json:
+        print_json([record.as_dict() for record in records])
+        return
+    table = Table("seq", "time", "kind", "novelty", "who", "content", "id", box=None)
+    for record in records:
+        text = "[forgotten]" if record.purged else " ".join(record.text.split())
+        table.add_row(
+            str(record.seq),
+            record.timestamp[:19].replace("T", " "),
+            record.kind,
+            record.novelty,
+            escape(record.role or record.type),
+            escape(text[:200]),
+            record.record_id[:8],
+        )
+    console.print(table)
+
+
+def verify(
+    data_dir: DataDir = None, agent: Agent = "agent", key_file: KeyFile = None, as_json: Json = False
+) -> None:
+    """Walk the journal once and check every seal and link; exit code 1 if it is not intact."""
+    try:
+        with Store.named(data_dir, agent, key_file).journal() as journal:
+            report = journal.verify_chain()
+    except (HippoError, OSError) as error:
+        fail(error, as_json=as_json)
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        console.print(_verdict(report), soft_wrap=True, highlight=False)
+    if not report.intact:
+        raise typer.Exit(NOT_INTACT)
+
+
+def anchor(
+    day: Annotated[datetime, typer.Argument(formats=["%Y-%m-%d"], help="A UTC date.")],
+    data_dir: DataDir = None,
+    agent: Agent = "agent",
+    key_file: KeyFile = None,
+    as_json: Json = False,
+) -> None:
+    """Fold the records of a day into one hash that can be published and tells nothing else."""
+    wanted: date = day.date()
+    try:
+        with Store.named(data_dir, agent, key_file).journal() as journal:
+            made = daily_anchor((record for record, _ in journal.scan()), agent_id=agent, date=wanted)
+    except (HippoError, OSError) as error:
+        fail(error, as_json=as_json)
+    published = made.anchor_payload_hash.hex()
+    facts: dict[str, Any] = {"payload": made.as_dict(), "anchor_payload_hash": published}
+    if as_json:
+        print_json(facts)
+        return
+    console.print(f"{wanted}: {made.count} records, anchor {published}", highlight=False, soft_wrap=True)
+
+
+def _verdict(report: ChainReport) -> str:
+    if report.intact:
+        return f"[green]intact[/]: {report.records:,} records, last {report.record_id}"
+    where = f"{report.path}: offset {report.offset}, seq {report.seq}, record {report.record_id}"
+    return f"[bold red]not intact[/]: {escape(where)}: {report.reason}"
+
+
+class _Tally:
+    """Counts over all records."""
+
+    def __init__(self) -> None:
+        self.kinds: Counter[str] = Counter()
+        self.novelty: Counter[str] = Counter()
+        self.sessions: set[str | None] = set()
+        self.first = ""
+        self.last = ""
+
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        self.first = self.first or record.timestamp
+        self.last = record.timestamp
+        if record.type == "record":
+            self.kinds[record.kind] += 1
+            self.novelty[record.novelty] += 1
+            self.sessions.add(record.session)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as plain JSON values."""
+        return {
+            "kinds": dict(self.kinds),
+            "novelty": dict(self.novelty),
+            "sessions": len(self.sessions - {None}),
+            "first": self.first,
+            "last": self.last,
+        }

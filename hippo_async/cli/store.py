@@ -1,0 +1,77 @@
+"""The options that say which memory is meant, and how a command opens it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hippo_async.cli.output import progress
+from hippo_async.engine import Place, default_data_dir, default_witness, find_key
+from hippo_async.files import Files
+from hippo_async.hippocampus import Hippocampus
+from hippo_async.journal import Journal
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option("--data-dir", "-d", help="Where the memory lies. [env: HIPPO_DATA_DIR]", show_default=False),
+]
+Agent = Annotated[str, typer.Option("--agent", "-a", help="Whose memory it is.", envvar="HIPPO_AGENT")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        help="The agent's key; agent.key in the data directory if not given.",
+        envvar="HIPPO_KEY_FILE",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Which memory a command is about."""
+
+    data_dir: Path
+    agent_id: str
+    key_file: Path | None
+
+    @classmethod
+    def named(cls, data_dir: Path | None, agent_id: str, key_file: Path | None) -> Store:
+        """Take the options as they were given; the default data directory if none was."""
+        return cls(data_dir or default_data_dir(), agent_id, key_file)
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """Open the journal to read it, also while an agent writes. Raises what opening raises."""
+        place = Place(self.data_dir, self.agent_id, None, self.key_file, default_witness())
+        files = Files()
+        journal = Journal(
+            self.data_dir / "journal",
+            agent_id=self.agent_id,
+            key=find_key(place, files, make=False),
+            witness=place.witness,
+            read_only=True,
+            files=files,
+        )
+        journal.open()
+        try:
+            yield journal
+        finally:
+            journal.close()
+
+    @asynccontextmanager
+    async def memory(self, *, embedder: str, as_json: bool) -> AsyncIterator[Hippocampus]:
+        """Open the whole memory; a bar shows how far the index is brought up."""
+        memory = Hippocampus(self.data_dir, agent_id=self.agent_id, key_file=self.key_file, embedder=embedder)
+        with progress("indexing", as_json=as_json) as bar:
+            [task] = bar.task_ids
+            await memory.open(lambda done, total: bar.update(task, completed=done, total=total))
+        try:
+            yield memory
+        finally:
+            await memory.close()

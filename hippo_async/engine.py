@@ -1,0 +1,205 @@
+"""The blocking core behind :class:`hippo_async.Hippocampus`: what is opened, in which order, and closed
+again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from hippo_async import exits
+from hippo_async.capture.admission import NoveltyJudge
+from hippo_async.capture.pipeline import Pipeline
+from hippo_async.capture.rawbox import RawBox
+from hippo_async.capture.sink import JournalSink
+from hippo_async.config import Settings
+from hippo_async.embedding import CachedEmbedder, choose_embedder
+from hippo_async.files import Files
+from hippo_async.index import Filters, Index
+from hippo_async.index.analyzer import terms
+from hippo_async.journal import Journal, Key, OpenReport, make_key, read_key
+from hippo_async.protocols import Clock, Embedder
+from hippo_async.recall.library import Library
+from hippo_async.records import Record
+from hippo_async.workers import Worker
+
+logger = logging.getLogger("hippo_async")
+
+KEY_FILE = "agent.key"
+SEED_RECORDS = 1000
+SEED_TEXTS = 40
+SCRIPT_SAMPLE = 200
+MOSTLY_ENGLISH = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memory lies and whose it is."""
+
+    data_dir: Path
+    agent_id: str
+    key: bytes | None
+    key_file: Path | None
+    witness: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a memory works with."""
+
+    settings: Settings
+    embedder: str | Embedder | None
+    clock: Clock
+    files: Files
+
+
+class Engine:
+    """An open memory. Built by :meth:`open`, in a worker thread; gone after :meth:`close`."""
+
+    def __init__(self, place: Place, tools: Tools, journal: Journal, report: OpenReport) -> None:
+        self.report = report
+        self.journal = journal
+        self._tools = tools
+        index = Index(
+            place.data_dir / "index",
+            journal_id=report.journal_id,
+            generation=journal.generation,
+            files=tools.files,
+        )
+        self.library = Library(journal, index)
+        self.judge = NoveltyJudge(terms)
+        self.raw = RawBox(place.data_dir, settings=tools.settings.raw, files=tools.files)
+        self.sink = JournalSink(journal, self.library, self.judge, self.raw)
+        self.model: str | None = None
+        self.warmed: Future[None] = Future()
+        self._warmer = Worker("hippo-embedder")
+        self._closing = threading.Event()
+        self._pid = os.getpid()
+        self._pipeline: Pipeline | None = None
+
+    @classmethod
+    def open(cls, place: Place, tools: Tools, progress: Callable[[int, int], None] | None = None) -> Engine:
+        """Open the journal, bring the index up to it, and start taking turns.
+
+        The embedder is loaded in the background: until then memories are found by words. Raises what opening
+        the journal raises; everything is closed again then.
+        """
+        journal = Journal(
+            place.data_dir / "journal",
+            agent_id=place.agent_id,
+            key=find_key(place, tools.files),
+            witness=place.witness,
+            files=tools.files,
+            clock=tools.clock,
+        )
+        report = journal.open()
+        engine = cls(place, tools, journal, report)
+        try:
+            engine._start(progress)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    @property
+    def inherited(self) -> bool:
+        """Whether this is a forked child's copy: its threads, and so its use, stayed with the parent."""
+        return os.getpid() != self._pid
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """Where captured turns go."""
+        assert self._pipeline is not None  # noqa: S101 - set before an engine is handed out
+        return self._pipeline
+
+    def close(self) -> int:
+        """Flush, close everything, and return how many turns could not be written. Blocks; once only."""
+        exits.forget(self)
+        self._closing.set()
+        try:
+            return 0 if self._pipeline is None else self._pipeline.close()
+        finally:
+            self._warmer.close()
+            self.library.close()
+            self.journal.close()
+
+    def _start(self, progress: Callable[[int, int], None] | None) -> None:
+        self.library.call(self.library.open, progress)
+        last = self.library.call(self._newest_of_any_scope)
+        self.judge.seed([record.text for record in reversed(last[:SEED_TEXTS])])
+        capture = self._tools.settings.capture
+        self._pipeline = Pipeline(
+            self.sink,
+            clock=self._tools.clock,
+            flush_turns=capture.flush_turns,
+            flush_seconds=capture.flush_seconds,
+            buffer_turns=capture.buffer_turns,
+        )
+        exits.at_exit(self, self._close_at_exit)
+        chosen = choose_embedder(self._tools.embedder, prefer_multilingual=not _mostly_english(last))
+        if chosen is None:
+            self.warmed.set_result(None)
+        else:
+            self._warmer.submit(self._warm_up, chosen)
+
+    def _newest_of_any_scope(self) -> list[Record]:
+        return self.library.latest(filters=Filters(), limit=SCRIPT_SAMPLE)
+
+    def _warm_up(self, chosen: Embedder) -> None:
+        """Load the model, then give vectors to the records that have none of it."""
+        embedder = CachedEmbedder(chosen)
+        try:
+            embedder.embed_queries(["warm up"])
+            self.library.call(self.library.adopt, embedder)
+            self.judge.adopt(embedder, self.library.call(self.library.recent_vectors, SEED_RECORDS))
+            self.model = embedder.model_id
+        except Exception:
+            logger.exception("the embedder could not be loaded; memories are found by words only")
+            return
+        finally:
+            self.warmed.set_result(None)
+        while not self._closing.is_set() and self.library.call(self.library.embed_missing):
+            pass
+
+    def _close_at_exit(self) -> None:
+        lost = self.close()
+        if lost:
+            logger.error("%d turns could not be written before the process ended", lost)
+
+
+def find_key(place: Place, files: Files, *, make: bool = True) -> Key:
+    """Return the agent's key: the one given, or the one in the key file, which is made at the first start.
+
+    A journal that lost its key file gets no new one: that would only hide the loss. ``make=False`` never
+    makes one. Raises :class:`~hippo_async.errors.KeyFileError`.
+    """
+    if place.key is not None:
+        return Key(place.key)
+    path = place.key_file or place.data_dir / KEY_FILE
+    if not make or files.exists(path) or files.exists(place.data_dir / "journal" / "CURRENT"):
+        return read_key(files, path)
+    return make_key(files, path)
+
+
+def default_data_dir() -> Path:
+    """``HIPPO_DATA_DIR``, or the platform's folder for user data."""
+    named = os.environ.get("HIPPO_DATA_DIR")
+    return Path(named) if named else platformdirs.user_data_path("hippo-async")
+
+
+def default_witness() -> Path:
+    """``HIPPO_WITNESS_DIR``, or the platform's folder for user state: outside the store on purpose."""
+    named = os.environ.get("HIPPO_WITNESS_DIR")
+    return Path(named) if named else platformdirs.user_state_path("hippo-async") / "witness"
+
+
+def _mostly_english(records: Sequence[Record]) -> bool:
+    letters = [letter for record in records for letter in record.text[:500] if letter.isalpha()]
+    return not letters or sum(letter.isascii() for letter in letters) / len(letters) >= MOSTLY_ENGLISH
