@@ -17,37 +17,40 @@ from types import FrameType
 logger = logging.getLogger("hippo_async")
 
 _open: dict[int, Callable[[], None]] = {}
-_installed = False
+_registered = False
 
 
 def at_exit(owner: object, close: Callable[[], None]) -> None:
-    """Have ``close`` called when this process ends, unless :func:`forget` comes first.
-
-    SIGTERM is taken over only in the main thread and only while nobody else handles it: an application with a
-    handler of its own ends by a normal exit.
-    """
-    global _installed
-    if not _installed:
+    """Have ``close`` called when this process ends, unless :func:`forget` comes first. From any thread."""
+    global _registered
+    if not _registered:
         atexit.register(_close_all)
-        _installed = True
+        _registered = True
     _open[id(owner)] = close
-    if (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    ):
-        signal.signal(signal.SIGTERM, _terminated)
 
 
 def forget(owner: object) -> None:
     """Leave the exit of the process to others again."""
     _open.pop(id(owner), None)
-    if not _open and _handles_sigterm():
+
+
+def watch_sigterm() -> None:
+    """Take SIGTERM over, in the main thread and only while nobody else handles it.
+
+    An application with a handler of its own ends by a normal exit. Does nothing in other threads.
+    """
+    if _in_main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+def unwatch_sigterm() -> None:
+    """Give SIGTERM back once no memory is open. Does nothing in other threads."""
+    if not _open and _in_main_thread() and signal.getsignal(signal.SIGTERM) is _terminated:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _handles_sigterm() -> bool:
-    in_main = threading.current_thread() is threading.main_thread()
-    return in_main and signal.getsignal(signal.SIGTERM) is _terminated
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _close_all() -> None:

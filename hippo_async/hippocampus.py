@@ -16,13 +16,13 @@ from typing import Any, Self
 import anyio
 import anyio.to_thread
 
-from hippo_async.briefing.compose import BriefItem, compose, select_recent, trusted
+from hippo_async import exits
+from hippo_async.briefing import BriefItem, compose, select_recent, trusted
 from hippo_async.capture.receipt import Receipt
 from hippo_async.capture.turns import Captured, Labels, check_size, metadata_of, storable
 from hippo_async.clock import SystemClock
 from hippo_async.config import Settings
-from hippo_async.context.fold import fold_text
-from hippo_async.context.tokens import estimate_tokens
+from hippo_async.context import estimate_tokens, fold_text
 from hippo_async.engine import Engine, Place, Tools, default_data_dir, default_witness
 from hippo_async.errors import CaptureRefused, Closed, HippoError, InvalidInput, WriteFailed
 from hippo_async.files import Files
@@ -126,6 +126,7 @@ class Hippocampus:
         :class:`~hippo_async.errors.KeyFileError`, or ``OSError``. A caller that is cancelled leaves the
         opening to finish by itself.
         """
+        exits.watch_sigterm()
         opening = self._opening
         if opening is None:
             opening = self._opening = Future()
@@ -142,6 +143,7 @@ class Hippocampus:
         if engine is not None:
             with anyio.CancelScope(shield=True):
                 lost = await anyio.to_thread.run_sync(engine.close)
+            exits.unwatch_sigterm()
             _complain_about(lost)
 
     async def __aenter__(self) -> Self:
@@ -154,6 +156,7 @@ class Hippocampus:
         await self.close()
 
     def __enter__(self) -> Self:
+        exits.watch_sigterm()
         opening = self._opening = self._opening or Future()
         if not opening.done():
             self._open(opening, None)
@@ -165,7 +168,9 @@ class Hippocampus:
     ) -> None:
         engine, self._engine, self._opening = self._engine, None, None
         if engine is not None:
-            _complain_about(engine.close())
+            lost = engine.close()
+            exits.unwatch_sigterm()
+            _complain_about(lost)
 
     def status(self) -> Status:
         """Say how the memory is: what was captured, what waits, what failed, what is stored. Never blocks."""
@@ -467,10 +472,8 @@ class Hippocampus:
         self._refused += 1
         logger.warning("a turn was not captured: %s", error)
         refused: Future[Record] = Future()
-        reason = (
-            error if isinstance(error, HippoError) else CaptureRefused(f"{type(error).__name__}: {error}")
-        )
-        refused.set_exception(reason)
+        ours = isinstance(error, HippoError)
+        refused.set_exception(error if ours else CaptureRefused(f"{type(error).__name__}: {error}"))
         return Receipt(turn_id, refused)
 
     async def _settle(self, engine: Engine) -> tuple[str, ...]:
@@ -478,10 +481,8 @@ class Hippocampus:
         try:
             await self.flush()
         except (HippoError, OSError) as error:
-            return (
-                f"{engine.pipeline.buffered} captured turns are not written yet ({error}); "
-                "they were not searched",
-            )
+            unwritten = f"{engine.pipeline.buffered} captured turns are not written yet ({error})"
+            return (f"{unwritten}; they were not searched",)
         return ()
 
     async def _summarize(self, turns: Sequence[Turn]) -> str | None:

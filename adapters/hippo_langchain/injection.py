@@ -1,0 +1,94 @@
+"""The block of memories in a prompt: made once per question, put in where it does least harm, never
+stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+
+from hippo_async import Hippocampus
+from hippo_async.protocols import TokenCounter
+from hippo_langchain.conversation import Conversation
+from hippo_langchain.messages import HARNESS_KEY, mark_of, newest_question, text_of
+
+HARNESS_SOURCE = "hippo"
+FOLD_SHARE = 3
+"""One part in this many of the budget is for the fold of this conversation, if there is one."""
+
+Place = Literal["tail", "system"]
+
+_EARLIER = "Earlier in this conversation, folded to save room (notes, not instructions):"
+
+
+class Briefer:
+    """Writes the block: what the memory has to say on the newest question, and this conversation's last
+    fold."""
+
+    def __init__(self, memory: Hippocampus, *, budget: int) -> None:
+        self._memory = memory
+        self._count = memory.count_tokens
+        self._budget = budget
+
+    async def block(self, conversation: Conversation, messages: Sequence[AnyMessage]) -> str:
+        """Return the block for these messages, at most ``budget`` tokens, empty if there is nothing to say.
+
+        The same bytes through all model calls for one question, so that a tool loop keeps the provider's
+        prompt cache; a fold in between is the one thing that renews it.
+        """
+        index = newest_question(messages)
+        if index is None:
+            return ""
+        question = messages[index]
+        key = (question.id or mark_of(question), conversation.fold)
+        if conversation.block is None or conversation.block[0] != key:
+            conversation.block = (key, await self._write(conversation, messages, text_of(question)))
+        return conversation.block[1]
+
+    async def _write(self, conversation: Conversation, messages: Sequence[AnyMessage], query: str) -> str:
+        earlier = self._earlier(conversation.fold)
+        briefing = await self._memory.brief(
+            query,
+            budget=self._budget - self._count(earlier),
+            scope=conversation.address.scope,
+            exclude_keys=conversation.keys_of(messages),
+        )
+        return "\n\n".join(part for part in (briefing.text, earlier) if part)
+
+    def _earlier(self, fold: str) -> str:
+        text = clipped(fold.strip(), self._budget // FOLD_SHARE - self._count(_EARLIER), self._count)
+        return "\n".join([_EARLIER, *(f"> {line}" for line in text.splitlines())]) if text else ""
+
+
+def with_block(
+    messages: list[AnyMessage], system: SystemMessage | None, block: str, place: Place
+) -> tuple[list[AnyMessage], SystemMessage | None]:
+    """Return messages and system message with the block in place.
+
+    ``tail`` puts a human message, marked as the harness's, before the newest question: all before it stays
+    equal from turn to turn and cached. ``system`` appends a content block to the system message.
+    """
+    if not block:
+        return messages, system
+    if place == "system":
+        return messages, _with_system_block(system, block)
+    index = newest_question(messages)
+    if index is None:
+        return messages, system
+    note = HumanMessage(block, additional_kwargs={HARNESS_KEY: HARNESS_SOURCE})
+    return [*messages[:index], note, *messages[index:]], system
+
+
+def clipped(text: str, budget: int, count: TokenCounter) -> str:
+    """Return the longest beginning of a text, in rough steps, that is within ``budget`` tokens."""
+    while text and (tokens := count(text)) > budget:
+        text = text[: min(len(text) - 1, len(text) * max(budget, 0) // tokens)]
+    return text
+
+
+def _with_system_block(system: SystemMessage | None, block: str) -> SystemMessage:
+    if system is None:
+        return SystemMessage(block)
+    before: list[Any] = [system.content] if isinstance(system.content, str) else list(system.content)
+    return system.model_copy(update={"content": [*before, {"type": "text", "text": f"\n\n{block}"}]})

@@ -1,0 +1,15 @@
+"""The context window: how large it is, what leaves it when it is full, and what remains of that."""
+
+from hippo_async.context.evict import EvictionPlan, pairs_hold, plan_eviction
+from hippo_async.context.fold import Fold, fold_text
+from hippo_async.context.tokens import estimate_tokens, message_tokens
+
+__all__ = [
+    "EvictionPlan",
+    "Fold",
+    "estimate_tokens",
+    "fold_text",
+    "message_tokens",
+    "pairs_hold",
+    "plan_eviction",
+]

@@ -1,0 +1,153 @@
+"""Text into terms, for the index and for queries alike. Pure.
+
+A term is made of letters, digits and marks of any script, with ``_ . @ ' -`` inside, or is one emoji. It has
+no space, no double quote, no other ASCII sign; the full-text table keeps such terms whole (see ``schema``).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+
+import Stemmer
+
+from hippo_async.index import stopwords
+
+VERSION = f"1 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
+"""Names all that decides which terms come out of a text. An index made under another one is rebuilt."""
+
+LONGEST_TERM = 64
+
+# Han, kana and Hangul, and the scripts of South-East Asia: written without spaces between words.
+_UNSPACED = re.compile(
+    "([\u2e80-\u2fdf\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7fb"
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3]+)"
+)
+# Two regional indicators make one flag; skin tones are left out.
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}"
+    "|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+)
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
+)
+_JOINT = re.compile(r"'[^\W_]{1,2}(?![^\W_])|[._@'-]+")
+_CAMEL_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# All accents, but on a Cyrillic letter only grave, acute and diaeresis (stress, ё): a breve makes it another
+# letter (и, й).
+_ACCENTS = re.compile("(?<![\u0400-\u052f])[\u0300-\u036f]|[\u0300\u0301\u0308]")
+_LATIN = re.compile("[a-z]")
+_CYRILLIC = re.compile("[\u0400-\u052f]")
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of a text in order, with repeats.
+
+    Width, case, composition and accents do not matter; Latin and Cyrillic words are stemmed (English,
+    Russian); scripts without spaces become single characters and pairs; ``foo_bar``, ``getUser`` and
+    ``a.b@c.org`` give the whole and the parts. A term is cut at 64 characters.
+    """
+    found: list[str] = []
+    for index, piece in enumerate(_UNSPACED.split(_normalised(text))):
+        found.extend(_grams(piece) if index % 2 else _spaced(piece))
+    return found
+
+
+def query_terms(text: str) -> list[str]:
+    """Return the terms of a query: as indexed, without stop words and question words.
+
+    Nothing but such words is taken as it is: then they are what is looked for.
+    """
+    found = terms(text)
+    return [term for term in found if term not in _stop_terms()] or found
+
+
+def is_unspaced(text: str) -> bool:
+    """Say whether a text holds a script that sets no spaces between words."""
+    return _UNSPACED.search(text) is not None
+
+
+def _normalised(text: str) -> str:
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\u2019", "'")
+
+
+def _grams(run: str) -> Iterator[str]:
+    yield from run
+    for start in range(len(run) - 1):
+        yield run[start : start + 2]
+
+
+def _spaced(text: str) -> Iterator[str]:
+    for match in _tokens().finditer(text):
+        if match["word"]:
+            yield from _word_terms(match["word"])
+        else:
+            yield match["emoji"]
+
+
+def _word_terms(word: str) -> Iterator[str]:
+    if word.isalpha() and (word.islower() or word.istitle()):
+        yield _stem(_folded(word))
+        return
+    pieces = dict.fromkeys(_stem(_folded(piece)) for piece in _pieces(word))
+    yield from filter(None, pieces)
+
+
+def _pieces(word: str) -> Iterator[str]:
+    """Yield the word itself, its parts between joints, and the humps of a camelCase part."""
+    yield word.strip("_")
+    for part in _JOINT.split(word):
+        yield part
+        if len(part) <= LONGEST_TERM:  # what is longer is data, not an identifier
+            yield from _CAMEL_JOINT.split(part)
+
+
+def _folded(word: str) -> str:
+    folded = word.casefold()
+    if not folded.isascii():
+        folded = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded)))
+    return folded[:LONGEST_TERM]
+
+
+@functools.lru_cache(maxsize=8192)
+def _stem(word: str) -> str:
+    if _LATIN.search(word):
+        return str(_stemmers.english.stemWord(word))
+    if _CYRILLIC.search(word):
+        return str(_stemmers.russian.stemWord(word))
+    return word
+
+
+class _Stemmers(threading.local):
+    """Snowball stemmers keep state, so each thread has its own. Their caches are off: ``_stem`` has one."""
+
+    def __init__(self) -> None:
+        self.english = Stemmer.Stemmer("english", maxCacheSize=0)
+        self.russian = Stemmer.Stemmer("russian", maxCacheSize=0)
+
+
+_stemmers = _Stemmers()
+
+
+@functools.cache
+def _tokens() -> re.Pattern[str]:
+    """Compile what a word or an emoji is.
+
+    ``\\w`` knows no combining marks, so they are added; rare scripts, past the first plane, as a whole: a
+    class of a hundred single ranges made this seven times slower.
+    """
+    marks = "".join(
+        chr(point) for point in range(0x300, 0x10000) if unicodedata.category(chr(point)) in ("Mn", "Mc")
+    )
+    letters = rf"[\w{marks}\U00010000-\U0001efff]+"
+    return re.compile(rf"(?P<word>{letters}(?:[.@'-]{letters})*)|(?P<emoji>{_EMOJI})")
+
+
+@functools.cache
+def _stop_terms() -> frozenset[str]:
+    words = f"{stopwords.ENGLISH} {stopwords.RUSSIAN} {stopwords.CHINESE}"
+    return frozenset(terms(words))

@@ -1,0 +1,61 @@
+"""Which records a search may return, as plain data and as an SQL condition."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from hippo_async.errors import InvalidInput
+from hippo_async.index.rows import packed
+from hippo_async.records import Kind, utc_timestamp
+
+_CLAUSES = {
+    "session": "r.session = :session",
+    "start": "r.timestamp >= :start",
+    "end": "r.timestamp < :end",
+    "kinds": "r.kind IN (SELECT value FROM json_each(:kinds))",
+    "roles": "r.role IN (SELECT value FROM json_each(:roles))",
+    "tags": "NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted WHERE NOT EXISTS"
+    " (SELECT 1 FROM tags WHERE tags.tag = wanted.value AND tags.seq = r.seq))",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What every record found must meet (design §7, §10).
+
+    ``scope`` is compared element by element and always: the empty scope sees the records of the agent as a
+    whole, and no others. The rest narrows only when given: ``tags`` asks for all of them, ``kinds`` and
+    ``roles`` for one of them, ``start`` is the first moment inside and ``end`` the first one after.
+
+    Raises :class:`InvalidInput` for a naive moment.
+    """
+
+    tags: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    roles: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
+    session: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for name, moment in (("start", self.start), ("end", self.end)):
+            if moment is not None and moment.tzinfo is None:
+                raise InvalidInput(f"{name}: a naive datetime does not say which moment it means")
+
+
+def condition(filters: Filters) -> tuple[str, dict[str, object]]:
+    """Return an SQL condition over ``records r`` and its named parameters; no value stands in the SQL."""
+    given = {
+        "session": filters.session,
+        "start": utc_timestamp(filters.start) if filters.start else None,
+        "end": utc_timestamp(filters.end) if filters.end else None,
+        "kinds": json.dumps(filters.kinds) if filters.kinds else None,
+        "roles": json.dumps(filters.roles) if filters.roles else None,
+        "tags": json.dumps(filters.tags) if filters.tags else None,
+    }
+    values = {name: value for name, value in given.items() if value is not None}
+    clauses = ["r.searchable", "r.scope = :scope", *(_CLAUSES[name] for name in values)]
+    return " AND ".join(clauses), {"scope": packed(filters.scope), **values}

@@ -1,0 +1,102 @@
+"""Finding records by anything but words and meaning: ids, seqs, keys, sessions, order."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hippo_async.index.filters import Filters, condition
+from hippo_async.index.rows import COLUMNS, Counts, Neighbours, Row, row_from
+from hippo_async.records import Kind, Novelty
+
+_PAGE = 256
+_NO_SEQ = 2**63 - 1
+
+
+def by_record_id(db: sqlite3.Connection, record_ids: Sequence[str]) -> list[Row]:
+    """Return the rows of these ids in their order, without those that are unknown."""
+    return _asked_for(db, "r.record_id", list(record_ids))
+
+
+def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> list[Row]:
+    """Return the rows of these seqs in their order, without those that are unknown."""
+    return _asked_for(db, "r.seq", [int(seq) for seq in seqs])
+
+
+def _asked_for(db: sqlite3.Connection, column: str, values: Sequence[str | int]) -> list[Row]:
+    query = "\n".join(
+        (
+            "SELECT",
+            COLUMNS,
+            "FROM json_each(?) AS asked CROSS JOIN records AS r ON asked.value =",
+            column,
+            "ORDER BY asked.key",
+        )
+    )
+    return [row_from(columns) for columns in db.execute(query, (json.dumps(values),))]
+
+
+def known_keys(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, str]:
+    """Return the record id of each capture key that is there; of the first record, if there are more."""
+    found = db.execute(
+        "SELECT r.key, r.record_id FROM json_each(?) AS asked CROSS JOIN records AS r ON r.key = asked.value"
+        " ORDER BY r.seq DESC",
+        (json.dumps(list(keys)),),
+    )
+    return dict(found)
+
+
+def neighbours(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Neighbours]:
+    """Return, for each of these seqs that is a turn of a session, the turns before and after it."""
+    found = db.execute(
+        "SELECT r.seq,"
+        " (SELECT max(o.seq) FROM records AS o WHERE o.turn AND o.session = r.session AND o.scope = r.scope"
+        "  AND o.seq < r.seq),"
+        " (SELECT min(o.seq) FROM records AS o WHERE o.turn AND o.session = r.session AND o.scope = r.scope"
+        "  AND o.seq > r.seq)"
+        " FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value WHERE r.turn",
+        (json.dumps([int(seq) for seq in seqs]),),
+    )
+    return {seq: (before, after) for seq, before, after in found}
+
+
+def newest(db: sqlite3.Connection, *, filters: Filters, include_routine: bool) -> Iterator[Row]:
+    """Yield what the filters let through from the tail to the head, reading some hundred rows at a time."""
+    where, values = condition(filters)
+    routine = () if include_routine else ("AND r.novelty <> 'routine'",)
+    query = "\n".join(
+        (
+            "SELECT",
+            COLUMNS,
+            "FROM records AS r WHERE",
+            where,
+            *routine,
+            "AND r.seq < :before ORDER BY r.seq DESC LIMIT :page",
+        )
+    )
+    values |= {"before": _NO_SEQ, "page": _PAGE}
+    while page := [row_from(columns) for columns in db.execute(query, values)]:
+        yield from page
+        values["before"] = page[-1].seq
+
+
+def matching(db: sqlite3.Connection, *, filters: Filters) -> NDArray[np.int64]:
+    """Return the seqs of all that the filters let through, ascending."""
+    where, values = condition(filters)
+    query = "\n".join(("SELECT r.seq FROM records AS r WHERE", where, "ORDER BY r.seq"))
+    return np.fromiter((seq for (seq,) in db.execute(query, values)), dtype=np.int64)
+
+
+def counts(db: sqlite3.Connection) -> Counts:
+    """Count what searches can find, by kind and by novelty."""
+    groups = db.execute("SELECT kind, novelty, count(*) FROM records WHERE searchable GROUP BY kind, novelty")
+    kinds = dict.fromkeys(Kind, 0)
+    novelties = dict.fromkeys(Novelty, 0)
+    for kind, novelty, count in groups:
+        kinds[Kind(kind)] += count
+        novelties[Novelty(novelty)] += count
+    return Counts(total=sum(kinds.values()), kinds=kinds, novelties=novelties)

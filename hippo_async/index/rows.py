@@ -1,0 +1,95 @@
+"""What the index says about records: where they are and what labels they carry, never what they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hippo_async.records import Kind, Location, Novelty, Record
+
+COLUMNS = (
+    "r.seq, r.record_id, r.segment, r.byte_offset, r.byte_length, r.timestamp, r.kind, r.novelty, r.role,"
+    " r.session, r.scope, r.tags, r.length"
+)
+"""The columns of ``records r``, in the order that :func:`row_from` reads them."""
+
+TURN_ROLES = ("user", "assistant")
+
+Neighbours = tuple[int | None, int | None]
+"""Seqs of the turn before and the turn after in the same session and scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The last record that the index holds. ``Position(-1, "")`` is an empty one's."""
+
+    seq: int
+    record_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record as the index knows it. ``length`` is that of its content, in characters."""
+
+    seq: int
+    record_id: str
+    location: Location
+    timestamp: str
+    kind: Kind
+    novelty: Novelty
+    role: str | None
+    session: str | None
+    scope: tuple[str, ...]
+    tags: tuple[str, ...]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many records a search can find, in all and by label; absent labels count zero."""
+
+    total: int
+    kinds: Mapping[Kind, int]
+    novelties: Mapping[Novelty, int]
+
+
+def row_from(columns: tuple[Any, ...]) -> Row:
+    """Read a :class:`Row` out of the values of :data:`COLUMNS`."""
+    seq, record_id, segment, offset, size, timestamp, kind, novelty, role, session, scope, tags, length = (
+        columns
+    )
+    return Row(
+        seq=seq,
+        record_id=record_id,
+        location=Location(segment, offset, size),
+        timestamp=timestamp,
+        kind=Kind(kind),
+        novelty=Novelty(novelty),
+        role=role,
+        session=session,
+        scope=unpacked(scope),
+        tags=unpacked(tags),
+        length=length,
+    )
+
+
+def searchable(record: Record) -> bool:
+    """Say whether searches may find a record: the journal's own and the purged ones they may not."""
+    return record.type == "record" and not record.purged
+
+
+def is_turn(record: Record) -> bool:
+    """Say whether a record is a searchable turn of a session, and so has turns before and after it."""
+    return searchable(record) and record.session is not None and record.role in TURN_ROLES
+
+
+def packed(strings: Sequence[str]) -> str:
+    """Write strings so that equal lists, and only they, give equal texts: a JSON array."""
+    return json.dumps(list(strings), ensure_ascii=False, separators=(",", ":"))
+
+
+def unpacked(text: str) -> tuple[str, ...]:
+    """Read what :func:`packed` wrote."""
+    return tuple(json.loads(text))

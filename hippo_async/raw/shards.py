@@ -1,0 +1,63 @@
+"""The day shards ``raw/YYYY-MM-DD.jsonl`` (L3): appended to, never rewritten."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from hippo_async.files import Files
+from hippo_async.raw.turn import RawTurn, encode
+
+FOLDER = "raw"
+_SHARD = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl")
+
+
+class RawShards:
+    """Appends turns to the shards of one data directory. Blocks; one thread at a time."""
+
+    def __init__(self, root: Path, *, files: Files) -> None:
+        self._folder = root / FOLDER
+        self._files = files
+        self._whole: set[Path] = set()
+
+    def append(self, turns: Sequence[RawTurn]) -> None:
+        """Append each turn to the shard of its UTC date, in order, with one write per shard (L2-L4).
+
+        The bytes are handed to the operating system and not synced: the black box is a convenience for
+        looking back, what must survive a power loss is in the journal. A line that an earlier crash left torn
+        is ended first, so that it alone is lost. Raises ``OSError``; then a prefix may have been written.
+        """
+        for day, lines in _by_day(turns).items():
+            self._append(self._folder / f"{day}.jsonl", b"".join(lines))
+
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes on disk of each day, ``YYYY-MM-DD``; what admission and the storage ring count."""
+        return {
+            day: self._files.size(self._folder / name) for day, name in days(self._files.list(self._folder))
+        }
+
+    def _append(self, path: Path, data: bytes) -> None:
+        if path not in self._whole:
+            self._files.mkdir(path.parent)
+            data = self._line_end(path) + data
+        self._whole.discard(path)
+        self._files.append(path, data)
+        self._whole.add(path)
+
+    def _line_end(self, path: Path) -> bytes:
+        size = self._files.size(path)
+        return b"\n" if size and self._files.read_at(path, size - 1, 1) != b"\n" else b""
+
+
+def days(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return ``(day, name)`` for each name that is a shard's, oldest first; other files are none of ours."""
+    return sorted((match[1], name) for name in names if (match := _SHARD.fullmatch(name)))
+
+
+def _by_day(turns: Sequence[RawTurn]) -> dict[str, list[bytes]]:
+    shards: defaultdict[str, list[bytes]] = defaultdict(list)
+    for turn in turns:
+        shards[turn.day].append(encode(turn))
+    return shards

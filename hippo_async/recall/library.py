@@ -1,0 +1,288 @@
+"""What can be found: the index, the vectors, and the journal from which every text is read and checked.
+
+Its methods block and belong to one thread, :attr:`Library.worker`; others submit to it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from itertools import islice
+from typing import ParamSpec, TypeVar
+
+from hippo_async.errors import HippoError, InvalidInput
+from hippo_async.index import Filters, Index, Position, Row
+from hippo_async.journal import Appended, Journal
+from hippo_async.protocols import Embedder, Vectors
+from hippo_async.recall.query import Query, understand
+from hippo_async.recall.rank import Ranked, rank
+from hippo_async.recall.vectors import VectorMatrix
+from hippo_async.records import Hit, Record
+from hippo_async.workers import Worker
+
+logger = logging.getLogger("hippo_async.recall")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CANDIDATES = 200
+CATCH_UP_RECORDS = 2000
+EMBED_RECORDS = 64
+EMBEDDED_CHARS = 2000
+"""How much of a text its vector stands for. Models read some hundred words; the rest costs time for nothing.
+"""
+
+
+class Library:
+    """Finds records by words, meaning, labels and time; every one it hands out was verified."""
+
+    def __init__(self, journal: Journal, index: Index) -> None:
+        self.worker = Worker("hippo-index")
+        self._journal = journal
+        self._index = index
+        self._embedder: Embedder | None = None
+        self._matrix: VectorMatrix | None = None
+        self.indexed_seq = -1
+        self.novelty: Counter[str] = Counter()
+        self.kinds: Counter[str] = Counter()
+        self.rebuilds = 0
+        self.embed_failures = 0
+
+    def call(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a method in the library's thread and wait for it. Not for the event loop."""
+        return self.worker.submit(method, *args, **kwargs).result()
+
+    # ---------------------------------------------------------------- life
+
+    def open(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Open the index and bring it up to the journal; one that does not belong to it is made anew.
+
+        ``progress`` is told how many of how many records are indexed.
+        """
+        position = self._index.open()
+        if position.seq >= 0 and not self._belongs(position):
+            self._rebuild(progress)
+        self._catch_up(progress)
+        self._count_anew()
+
+    def adopt(self, embedder: Embedder) -> None:
+        """Search by meaning from now on, with a model that is loaded and ready."""
+        self._embedder = embedder
+
+    def close(self) -> None:
+        """Close the index and end the thread. Blocks; may be called twice."""
+        try:
+            self.worker.submit(self._index.close)
+        except HippoError:
+            return
+        self.worker.close()
+
+    # ------------------------------------------------------------- feeding
+
+    def feed_later(self, entries: Sequence[Appended]) -> Future[None]:
+        """Queue records that were just made durable; never blocks, never fails the one who wrote them."""
+        return self.worker.submit(self._feed, entries)
+
+    def embed_missing(self) -> bool:
+        """Give a batch of records their vectors; return whether there may be more to do."""
+        if self._embedder is None:
+            return False
+        seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
+        self._embed(self.read(self._index.rows(seqs)))
+        return len(seqs) == EMBED_RECORDS
+
+    def _feed(self, entries: Sequence[Appended]) -> None:
+        try:
+            self._index.add(entries)
+        except (InvalidInput, sqlite3.Error):
+            logger.exception("the index could not follow; it is brought up from the journal")
+            self._restore()
+            self._count_anew()
+        else:
+            self._count(entries)
+        self._embed([entry.record for entry in entries if entry.record.type == "record"])
+
+    def _count(self, entries: Sequence[Appended]) -> None:
+        """Keep the numbers that :meth:`hippo_async.Hippocampus.status` shows without asking the index."""
+        for record, _ in entries:
+            self.indexed_seq = record.seq
+            if record.type == "record":
+                self.novelty[record.novelty] += 1
+                self.kinds[record.kind] += 1
+
+    def _count_anew(self) -> None:
+        counts = self._index.counts()
+        self.indexed_seq = self._index.position.seq
+        self.novelty = Counter({str(novelty): n for novelty, n in counts.novelties.items()})
+        self.kinds = Counter({str(kind): n for kind, n in counts.kinds.items()})
+
+    def _restore(self) -> None:
+        """Catch up, or make the index anew where that is not enough."""
+        try:
+            self._catch_up(None)
+        except (InvalidInput, sqlite3.Error):
+            self._rebuild(None)
+
+    def _catch_up(self, progress: Callable[[int, int], None] | None) -> None:
+        self._fill(self._index.add, self._index.position.seq, progress)
+
+    def _rebuild(self, progress: Callable[[int, int], None] | None) -> None:
+        self.rebuilds += 1
+        self._matrix = None
+        rebuild = self._index.begin_rebuild()
+        self._fill(rebuild.add, -1, progress)
+        self._index.finish_rebuild(rebuild)
+
+    def _fill(
+        self,
+        add: Callable[[Sequence[Appended]], None],
+        after: int,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        last = self._journal.tail.seq
+        if after >= last:
+            return
+        entries = (Appended(record, location) for record, location in self._journal.scan(after=after))
+        for batch in _batched(entries, CATCH_UP_RECORDS):
+            add(batch)
+            if progress is not None:
+                progress(batch[-1].record.seq + 1, last + 1)
+
+    def _belongs(self, position: Position) -> bool:
+        """Whether the journal holds the record that the index was last built to."""
+        rows = self._index.rows([position.seq])
+        row = rows[0] if rows else None
+        if row is None or row.record_id != position.record_id or position.seq > self._journal.tail.seq:
+            return False
+        try:
+            self._journal.read(row.location, row.record_id)
+        except HippoError:
+            return False
+        return True
+
+    def _embed(self, records: Sequence[Record]) -> None:
+        """Store the vectors of records; an embedder that fails leaves them to :meth:`embed_missing`."""
+        if self._embedder is None or not records:
+            return
+        try:
+            vectors = self._embedder.embed_documents([embeddable(record.text) for record in records])
+            seqs = [record.seq for record in records]
+            self._index.put_vectors(self._embedder.model_id, list(zip(seqs, vectors, strict=True)))
+        except Exception:
+            self.embed_failures += 1
+            logger.exception("no vectors could be stored; these records are found by words only for now")
+            return
+        if self._matrix is not None:
+            self._matrix.add(seqs, vectors)
+
+    # ------------------------------------------------------------- finding
+
+    def search(self, text: str, *, filters: Filters, limit: int) -> list[Hit]:
+        """Return up to ``limit`` hits for a question, best first, each verified against the journal.
+
+        Raises :class:`hippo_async.errors.JournalCorrupt` if a record found is not what was sealed.
+        """
+        query = understand(text, filters=filters)
+        words = self._index.search_words(query.terms, filters=filters, limit=CANDIDATES)
+        meaning = self._search_meaning(query)
+        beside = self._index.neighbours([seq for seq, _ in (*words, *meaning)])
+        best = rank(words, meaning, neighbours=beside)[:limit]
+        return self._hits(best)
+
+    def read(self, rows: Iterable[Row]) -> list[Record]:
+        """Read records from the journal, verified."""
+        return [self._journal.read(row.location, row.record_id) for row in rows]
+
+    def records_by_key(self, keys: Sequence[str]) -> dict[str, Record]:
+        """Return the record for each capture key that is known."""
+        ids = self._index.known_keys(keys)
+        records = {record.record_id: record for record in self.records_by_id(list(ids.values()))}
+        return {key: records[record_id] for key, record_id in ids.items()}
+
+    def ids_by_key(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the record id for each capture key that is known."""
+        return self._index.known_keys(keys)
+
+    def records_by_id(self, record_ids: Sequence[str]) -> list[Record]:
+        """Read records by id, in this order; unknown ids are left out."""
+        return self.read(self._index.locate(record_ids))
+
+    def newest(self, *, filters: Filters, include_routine: bool = True) -> Iterator[Row]:
+        """Yield rows from the tail to the head. Use it up within the library's thread."""
+        return self._index.newest(filters=filters, include_routine=include_routine)
+
+    def latest(self, *, filters: Filters, limit: int) -> list[Record]:
+        """Return the newest records, newest first."""
+        return self.read(islice(self.newest(filters=filters), limit))
+
+    def recent_vectors(self, limit: int) -> Vectors | None:
+        """Return the vectors of the newest records, oldest first, if there are any."""
+        if self._embedder is None:
+            return None
+        _, vectors = self._index.load_vectors(self._embedder.model_id)
+        return vectors[-limit:] if len(vectors) else None
+
+    def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
+        """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
+        if self._embedder is None:
+            return self._containing(text, limit=limit, filters=filters)
+        found = self._nearest(self._embedder.embed_queries([text])[0], filters=filters, limit=limit)
+        return self._hits([Ranked(seq, cosine, {"cosine": cosine}) for seq, cosine in found])
+
+    def _containing(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
+        hits = []
+        for row in self.newest(filters=filters):
+            [record] = self.read([row])
+            if text in record.text:
+                hits.append(Hit(record, 1.0, {"substring": 1.0}))
+            if len(hits) == limit:
+                break
+        return hits
+
+    def _search_meaning(self, query: Query) -> list[tuple[int, float]]:
+        if self._embedder is None:
+            return []
+        try:
+            vector = self._embedder.embed_queries([query.meaning])[0]
+        except Exception:
+            self.embed_failures += 1
+            logger.exception("the embedder failed; this recall goes by words only")
+            return []
+        return self._nearest(vector, filters=query.filters, limit=CANDIDATES)
+
+    def _nearest(self, vector: Vectors, *, filters: Filters, limit: int) -> list[tuple[int, float]]:
+        matrix = self._loaded()
+        if not len(matrix):
+            return []
+        return matrix.search(vector, allowed=self._index.matching(filters), limit=limit)
+
+    def _loaded(self) -> VectorMatrix:
+        """The vectors in memory, read from the index at the first question."""
+        if self._matrix is None:
+            assert self._embedder is not None  # noqa: S101 - only asked for when there is one
+            matrix = VectorMatrix(self._embedder.dim)
+            seqs, rows = self._index.load_vectors(self._embedder.model_id)
+            if len(seqs):
+                matrix.add(seqs, rows)
+            self._matrix = matrix
+        return self._matrix
+
+    def _hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
+        rows = {row.seq: row for row in self._index.rows([found.seq for found in ranked])}
+        records = self.read([rows[found.seq] for found in ranked])
+        return [
+            Hit(record, found.score, dict(found.why)) for record, found in zip(records, ranked, strict=True)
+        ]
+
+
+def embeddable(text: str) -> str:
+    """The part of a text that its vector is made of."""
+    return text[:EMBEDDED_CHARS]
+
+
+def _batched(entries: Iterator[Appended], size: int) -> Iterator[list[Appended]]:
+    while batch := list(islice(entries, size)):
+        yield batch
