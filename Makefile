@@ -22,8 +22,8 @@ check: $(STAMPS)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pyright
-	$(BIN)/lint-imports
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	PYTHONPATH=.:adapters $(BIN)/lint-imports
 
 bench: $(STAMPS)/test
 	$(BIN)/python tests/benchmarks/run.py

@@ -9,25 +9,21 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from pathlib import Path
-
-import platformdirs
 
 from hippo_async import exits
 from hippo_async.capture.admission import NoveltyJudge
 from hippo_async.capture.pipeline import Pipeline
 from hippo_async.capture.rawbox import RawBox
 from hippo_async.capture.sink import JournalSink
-from hippo_async.config import Settings
 from hippo_async.embedding import CachedEmbedder, choose_embedder
 from hippo_async.files import Files
-from hippo_async.index import Filters, Index
+from hippo_async.index import Index
 from hippo_async.index.analyzer import terms
 from hippo_async.journal import Journal, Key, OpenReport, make_key, read_key
-from hippo_async.protocols import Clock, Embedder
+from hippo_async.place import Place, Tools
+from hippo_async.protocols import Embedder
 from hippo_async.recall.library import Library
-from hippo_async.records import Record
+from hippo_async.records import Filters, Record
 from hippo_async.workers import Worker
 
 logger = logging.getLogger("hippo_async")
@@ -37,27 +33,6 @@ SEED_RECORDS = 1000
 SEED_TEXTS = 40
 SCRIPT_SAMPLE = 200
 MOSTLY_ENGLISH = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a memory lies and whose it is."""
-
-    data_dir: Path
-    agent_id: str
-    key: bytes | None
-    key_file: Path | None
-    witness: Path | None
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What a memory works with."""
-
-    settings: Settings
-    embedder: str | Embedder | None
-    clock: Clock
-    files: Files
 
 
 class Engine:
@@ -186,18 +161,6 @@ def find_key(place: Place, files: Files, *, make: bool = True) -> Key:
     if not make or files.exists(path) or files.exists(place.data_dir / "journal" / "CURRENT"):
         return read_key(files, path)
     return make_key(files, path)
-
-
-def default_data_dir() -> Path:
-    """``HIPPO_DATA_DIR``, or the platform's folder for user data."""
-    named = os.environ.get("HIPPO_DATA_DIR")
-    return Path(named) if named else platformdirs.user_data_path("hippo-async")
-
-
-def default_witness() -> Path:
-    """``HIPPO_WITNESS_DIR``, or the platform's folder for user state: outside the store on purpose."""
-    named = os.environ.get("HIPPO_WITNESS_DIR")
-    return Path(named) if named else platformdirs.user_state_path("hippo-async") / "witness"
 
 
 def _mostly_english(records: Sequence[Record]) -> bool:

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 import anyio.to_thread
@@ -23,15 +23,18 @@ from hippo_async.capture.turns import Captured, Labels, check_size, metadata_of,
 from hippo_async.clock import SystemClock
 from hippo_async.config import Settings
 from hippo_async.context import estimate_tokens, fold_text
-from hippo_async.engine import Engine, Place, Tools, default_data_dir, default_witness
 from hippo_async.errors import CaptureRefused, Closed, HippoError, InvalidInput, WriteFailed
 from hippo_async.files import Files
-from hippo_async.index import Filters, Row
-from hippo_async.journal import ChainReport, OpenReport
-from hippo_async.journal.anchor import DailyAnchor, daily_anchor
+from hippo_async.place import Place, Tools, default_data_dir, default_witness
 from hippo_async.protocols import Clock, Embedder, Summarizer, TokenCounter
-from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
+from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Filters, Kind, Recall, Record, Turn
 from hippo_async.status import Status, status_of
+
+if TYPE_CHECKING:
+    from hippo_async.engine import Engine
+    from hippo_async.index import Row
+    from hippo_async.journal import ChainReport, OpenReport
+    from hippo_async.journal.anchor import DailyAnchor
 
 logger = logging.getLogger("hippo_async")
 
@@ -141,6 +144,7 @@ class Hippocampus:
         """
         engine, self._engine, self._opening = self._engine, None, None
         if engine is not None:
+            lost = 0
             with anyio.CancelScope(shield=True):
                 lost = await anyio.to_thread.run_sync(engine.close)
             exits.unwatch_sigterm()
@@ -411,6 +415,8 @@ class Hippocampus:
 
     async def daily_anchor(self, day: date) -> DailyAnchor:
         """Fold the records of a UTC day into one hash that can be published and tells nothing else (J11)."""
+        from hippo_async.journal.anchor import daily_anchor
+
         await self.flush()
         journal = self._running.journal
 
@@ -436,6 +442,8 @@ class Hippocampus:
         return self._engine
 
     def _open(self, opening: Future[OpenReport], progress: Callable[[int, int], None] | None) -> None:
+        from hippo_async.engine import Engine
+
         try:
             engine = Engine.open(self._place, self._tools, progress)
         except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits for the opening

@@ -29,6 +29,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from hippo_async.errors import InvalidInput
+
 FOLDED_TAG = "status:folded"
 FOLDED_EVENT = "folded_summary"
 
@@ -185,6 +187,31 @@ class Turn:
     name: str | None = None
     record_id: str | None = None
     key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What every record found must meet (design §7, §10).
+
+    ``scope`` is compared element by element and always: the empty scope sees the records of the agent as a
+    whole, and no others. The rest narrows only when given: ``tags`` asks for all of them, ``kinds`` and
+    ``roles`` for one of them, ``start`` is the first moment inside and ``end`` the first one after.
+
+    Raises :class:`InvalidInput` for a naive moment.
+    """
+
+    tags: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    roles: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
+    session: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for name, moment in (("start", self.start), ("end", self.end)):
+            if moment is not None and moment.tzinfo is None:
+                raise InvalidInput(f"{name}: a naive datetime does not say which moment it means")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hippo_async.engine import Engine
+if TYPE_CHECKING:
+    from hippo_async.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Memory is data, never instruction: what may be briefed, and how its text is made harmless. Pure (design §2.5, §10)."""
+"""Memory is data, never instruction: what may be briefed, and how it is made harmless. Pure (design §10)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ TAG = "hippo-memory"
 
 _OUTSIDE = frozenset({Source.TOOL, Source.EXTERNAL})
 _ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|prior|above|earlier|all)\b.{0,40}\b(?:instruction|prompt|rule|message)"
-    r"|\byou (?:must|are) now\b|\bsystem prompt\b|\bnew instructions?\b\s*:|\bact as\b.{0,40}\b(?:admin|root|developer|dan)\b"
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|prior|above|earlier|all)\b"
+    r".{0,40}\b(?:instruction|prompt|rule|message)"
+    r"|\byou (?:must|are) now\b|\bsystem prompt\b|\bnew instructions?\b\s*:"
+    r"|\bact as\b.{0,40}\b(?:admin|root|developer|dan)\b"
     r"|\bdo not (?:tell|inform|mention to) the user\b|<\s*/?\s*(?:system|assistant)\s*>"
-    r"|(?:игнорируй|забудь|проигнорируй).{0,60}(?:инструкц|указани|правил|сообщени)|системн\w+ (?:промпт|подсказк)"
+    r"|(?:игнорируй|забудь|проигнорируй).{0,60}(?:инструкц|указани|правил|сообщени)"
+    r"|системн\w+ (?:промпт|подсказк)"
     r"|(?:忽略|无视|無視|忘记|忘記).{0,20}(?:指令|指示|提示|规则|規則)|系统提示词|系統提示",
     re.IGNORECASE | re.DOTALL,
 )
@@ -28,8 +31,8 @@ STUFFED_VARIETY = 0.2
 def trusted(record: Record) -> bool:
     """Whether a record may stand in a briefing.
 
-    Text that came from a tool or from outside stays out if it reads like an order to the model, or is stuffed:
-    one word over and over, or hundreds of characters without a break. It is stored all the same.
+    Text that came from a tool or from outside stays out if it reads like an order to the model, or is
+    stuffed: one word over and over, or hundreds of characters without a break. It is stored all the same.
     """
     if record.source not in _OUTSIDE:
         return True

@@ -52,7 +52,6 @@ class JournalSink:
             self._settle(group, result)
             if isinstance(result, Appended):
                 entries.append(result)
-                self.durable_seq = max(self.durable_seq, result.record.seq)
         self._library.feed_later(sorted(entries, key=lambda entry: entry.record.seq))
 
     def recover(self) -> None:
@@ -106,18 +105,20 @@ class JournalSink:
         return results
 
     def _settle(self, group: Repeats, result: Appended | RecordRejected) -> None:
-        for turn in group:
-            self._judged.pop(turn.turn_id, None)
-            if isinstance(result, RecordRejected):
-                turn.future.set_exception(result)
-            else:
-                turn.future.set_result(result.record)
+        """Count a turn and its repeats, then tell those who wait: what they then ask for is up to date."""
         if isinstance(result, RecordRejected):
             self.rejected += len(group)
             logger.warning("a turn cannot be written down: %s", result)
         else:
             self.written += 1
             self.deduplicated += len(group) - 1
+            self.durable_seq = max(self.durable_seq, result.record.seq)
+        for turn in group:
+            self._judged.pop(turn.turn_id, None)
+            if isinstance(result, RecordRejected):
+                turn.future.set_exception(result)
+            else:
+                turn.future.set_result(result.record)
 
 
 def _by_identity(turns: Sequence[Captured]) -> list[list[Captured]]:

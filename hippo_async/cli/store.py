@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from hippo_async.cli.output import progress
-from hippo_async.engine import Place, default_data_dir, default_witness, find_key
+from hippo_async.engine import find_key
 from hippo_async.files import Files
 from hippo_async.hippocampus import Hippocampus
 from hippo_async.journal import Journal
+from hippo_async.place import Place, default_data_dir, default_witness
 
 DataDir = Annotated[
     Path | None,

@@ -10,7 +10,7 @@ from hippo_async.records import Turn
 
 @dataclass(frozen=True, slots=True)
 class EvictionPlan:
-    """Indices of the turns that leave and of those that stay, each ascending; tokens include the fixed ones."""
+    """Indices of the turns that leave and that stay, each ascending; tokens include the fixed ones."""
 
     evict: tuple[int, ...]
     keep: tuple[int, ...]

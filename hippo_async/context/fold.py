@@ -15,14 +15,15 @@ NAMES_LISTED = 12
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？；])|\n+")
 _TASK = re.compile(
-    r"\b(?:need(?:s|ed)? to|have to|has to|must|should|please|todo|to do|remind|don't forget|remember to|deadline|"
-    r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|нужно|надо|пожалуйста|должн|напомни|не забудь|срок|"
+    r"\b(?:need(?:s|ed)? to|have to|has to|must|should|please|todo|to do|remind|don't forget|remember to|"
+    r"deadline|by (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|"
+    r"нужно|надо|пожалуйста|должн|напомни|не забудь|срок|"
     r"需要|请|記得|记得|必须|必須|要在|别忘|截止|提醒",
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(
-    r"\b(?:decided?|decision|agreed?|agreement|conclu\w+|so we|we(?:'ll| will| are going to)|settled|chose|chosen|"
-    r"instead|in the end|final(?:ly)?|confirmed)\b|решил|решено|договорились|итог|вывод|подтвер|"
+    r"\b(?:decided?|decision|agreed?|agreement|conclu\w+|so we|we(?:'ll| will| are going to)|settled|"
+    r"chose|chosen|instead|in the end|final(?:ly)?|confirmed)\b|решил|решено|договорились|итог|вывод|подтвер|"
     r"决定|決定|结论|結論|说好|商定|最终|最後|最后|确认|確認|改成",
     re.IGNORECASE,
 )
@@ -63,9 +64,9 @@ def fold_text(
 ) -> Fold:
     """Fold turns into at most ``limit_tokens``: names, then the sentences that carry most, in their order.
 
-    A sentence counts for exact things (numbers, dates, addresses, quotations), tasks, conclusions, preferences
-    and names; English, Russian and Chinese are known. Short turns survive word for word where they fit. What
-    does not fit is not lost: the record of the fold points to the originals. Deterministic.
+    A sentence counts for exact things (numbers, dates, addresses, quotations), tasks, conclusions,
+    preferences and names; English, Russian and Chinese are known. Short turns survive word for word where
+    they fit. What does not fit is not lost: the record of the fold points to the originals. Deterministic.
     """
     sentences = list(_sentences(turns))
     names = _names(turns)

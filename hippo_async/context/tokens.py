@@ -24,8 +24,8 @@ from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from unicodedata import category
 
 from hippo_async.context.vocabulary import (
-    CYRILLIC,
     CYRILLIC_AFTER_SPACE,
+    CYRILLIC_CAPITALS,
     CYRILLIC_PAIRS,
     ONE_TOKEN,
     PUNCTUATION,
@@ -52,7 +52,7 @@ _PIECES = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_WORD = re.compile(f" ?(?:[A-Za-z]+|[{CYRILLIC}]+)")
+_WORD = re.compile(f" ?(?:[A-Za-z]+|(?<![а-яё])(?:[{CYRILLIC_CAPITALS}]+[а-яё]*|[а-яё]+))")
 _RUNS = re.compile(f"{_WORD.pattern}|.", re.DOTALL)
 _RULES = re.compile("-{3,16}|={3,16}")  # no two tokens of up to 16 dashes stand side by side
 _PAIRS = frozenset(
@@ -90,13 +90,12 @@ def _piece(piece: str) -> int:
 
 def _word(word: str) -> int:
     """Charge a whole word, with the space in front of it if there is one."""
-    if _is_known(word) or len(word) == 1:
+    if _is_known(word) or len(word) == 1 or word in _PAIRS:
         return 1
-    if all(a + b in _PAIRS for a, b in pairwise(word)):
-        cost = (2 * len(word) + 1) // 3
-    else:
-        cost = _letters(word)
-    return min(cost, _by_stem(word)) if word.isascii() else cost
+    if not word.isascii():
+        return _letters(word)
+    cost = (2 * len(word) + 1) // 3 if all(a + b in _PAIRS for a, b in pairwise(word)) else _letters(word)
+    return min(cost, _by_stem(word))
 
 
 def _by_stem(word: str) -> int:

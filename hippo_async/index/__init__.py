@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hippo_async.index.filters import Filters
 from hippo_async.index.index import Index
 from hippo_async.index.rebuild import Rebuild
 from hippo_async.index.rows import Counts, Neighbours, Position, Row
 
-__all__ = ["Counts", "Filters", "Index", "Neighbours", "Position", "Rebuild", "Row"]
+__all__ = ["Counts", "Index", "Neighbours", "Position", "Rebuild", "Row"]

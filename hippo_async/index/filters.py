@@ -1,14 +1,11 @@
-"""Which records a search may return, as plain data and as an SQL condition."""
+"""Which records a search may return, as an SQL condition."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from datetime import datetime
 
-from hippo_async.errors import InvalidInput
 from hippo_async.index.rows import packed
-from hippo_async.records import Kind, utc_timestamp
+from hippo_async.records import Filters, utc_timestamp
 
 _CLAUSES = {
     "session": "r.session = :session",
@@ -19,31 +16,6 @@ _CLAUSES = {
     "tags": "NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted WHERE NOT EXISTS"
     " (SELECT 1 FROM tags WHERE tags.tag = wanted.value AND tags.seq = r.seq))",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What every record found must meet (design §7, §10).
-
-    ``scope`` is compared element by element and always: the empty scope sees the records of the agent as a
-    whole, and no others. The rest narrows only when given: ``tags`` asks for all of them, ``kinds`` and
-    ``roles`` for one of them, ``start`` is the first moment inside and ``end`` the first one after.
-
-    Raises :class:`InvalidInput` for a naive moment.
-    """
-
-    tags: tuple[str, ...] = ()
-    kinds: tuple[Kind, ...] = ()
-    roles: tuple[str, ...] = ()
-    scope: tuple[str, ...] = ()
-    session: str | None = None
-    start: datetime | None = None
-    end: datetime | None = None
-
-    def __post_init__(self) -> None:
-        for name, moment in (("start", self.start), ("end", self.end)):
-            if moment is not None and moment.tzinfo is None:
-                raise InvalidInput(f"{name}: a naive datetime does not say which moment it means")
 
 
 def condition(filters: Filters) -> tuple[str, dict[str, object]]:

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from hippo_async.errors import Closed
 from hippo_async.files import Files
 from hippo_async.index import lookup, projection, schema, vectors, words
-from hippo_async.index.filters import Filters
 from hippo_async.index.generations import Generations
 from hippo_async.index.rebuild import Rebuild
 from hippo_async.index.rows import Counts, Neighbours, Position, Row
 from hippo_async.protocols import Vectors
-from hippo_async.records import Location, Record
+from hippo_async.records import Filters, Location, Record
 
 _FILE = "index.sqlite"
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hippo_async.index.filters import Filters, condition
+from hippo_async.index.filters import condition
 from hippo_async.index.rows import COLUMNS, Counts, Neighbours, Row, row_from
-from hippo_async.records import Kind, Novelty
+from hippo_async.records import Filters, Kind, Novelty
 
 _PAGE = 256
 _NO_SEQ = 2**63 - 1
@@ -88,7 +88,7 @@ def matching(db: sqlite3.Connection, *, filters: Filters) -> NDArray[np.int64]:
     """Return the seqs of all that the filters let through, ascending."""
     where, values = condition(filters)
     query = "\n".join(("SELECT r.seq FROM records AS r WHERE", where, "ORDER BY r.seq"))
-    return np.fromiter((seq for (seq,) in db.execute(query, values)), dtype=np.int64)
+    return np.array(db.execute(query, values).fetchall(), dtype=np.int64).reshape(-1)
 
 
 def counts(db: sqlite3.Connection) -> Counts:

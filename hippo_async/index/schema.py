@@ -13,7 +13,8 @@ VERSION = 1
 
 # The tokenizer `ascii` leaves every non-ASCII byte alone, and the tokenchars are those of a term: what was
 # stored is what matches, byte for byte. `content=''` keeps the words findable without keeping them in order
-# of reading: the table answers which record, never what it says.
+# of reading: the table answers which record, never what it says. `threads` has the last turn of each session,
+# for the next one to be indexed with.
 _TABLES = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE origin (
@@ -27,7 +28,7 @@ CREATE TABLE records (
     role TEXT, session TEXT, scope TEXT NOT NULL, tags TEXT NOT NULL, length INTEGER NOT NULL,
     key TEXT, searchable INTEGER NOT NULL, turn INTEGER NOT NULL
 );
-CREATE INDEX records_visible ON records (scope, seq) WHERE searchable;
+CREATE INDEX records_visible ON records (scope, seq, searchable) WHERE searchable;
 CREATE INDEX records_turns ON records (session, scope, seq) WHERE turn;
 CREATE INDEX records_keys ON records (key) WHERE key IS NOT NULL;
 CREATE TABLE tags (tag TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tag, seq)) WITHOUT ROWID;
@@ -102,6 +103,7 @@ def _is_sound(db: sqlite3.Connection, origin: Origin) -> bool:
 
 
 def _tuned(db: sqlite3.Connection) -> sqlite3.Connection:
-    """Let a power cut lose the last commits (the journal has them), but never damage the file."""
+    """Let a power cut lose the last commits, which the journal has, and overwrite what is deleted."""
     db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA secure_delete = ON")
     return db

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from hippo_async.index.filters import Filters, condition
+from hippo_async.index.filters import condition
+from hippo_async.records import Filters
 
 CONTEXT_WEIGHT = 0.5
 """What a term of the turn before counts, against 1 for a record's own. On LoCoMo (5 conversations, words and

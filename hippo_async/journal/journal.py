@@ -330,13 +330,17 @@ class Journal:
 
     def _cut(self, torn: Torn) -> Path | None:
         """Keep a copy of the torn bytes if there is room, then cut them off."""
-        copy: Path | None = self._layout.torn / f"{torn.path.stem}-at-{torn.offset}-{secrets.token_hex(4)}"
+        copy = self._keep(torn)
+        self._files.truncate(torn.path, torn.offset)
+        return copy
+
+    def _keep(self, torn: Torn) -> Path | None:
+        copy = self._layout.torn / f"{torn.path.stem}-at-{torn.offset}-{secrets.token_hex(4)}"
         try:
             self._files.mkdir(self._layout.torn)
             self._files.write_atomic(copy, self._files.read_at(torn.path, torn.offset, torn.size))
         except OSError:
-            copy = None  # a full disk must not keep the journal from opening
-        self._files.truncate(torn.path, torn.offset)
+            return None  # a full disk must not keep the journal from opening
         return copy
 
     def _report(self, found: Recovered, *, created: bool, torn_copy: Path | None = None) -> OpenReport:

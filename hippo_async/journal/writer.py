@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from hippo_async.errors import Closed as ClosedError
-from hippo_async.errors import HippoError, JournalPoisoned, WriteFailed
+from hippo_async.errors import HippoError, JournalPoisoned, RecordRejected, WriteFailed
 from hippo_async.files import AppendFile
 from hippo_async.journal.canon import canonical
 from hippo_async.journal.codec import (
@@ -30,7 +30,7 @@ from hippo_async.journal.head import HeadFile, HeadState
 from hippo_async.journal.scan import RECORD
 from hippo_async.journal.seal import Sealer
 from hippo_async.protocols import Clock
-from hippo_async.records import Draft, Location, Record, utc_timestamp
+from hippo_async.records import Draft, Kind, Location, Novelty, Record, utc_timestamp
 
 GROUP_RECORDS = 1024
 GROUP_BYTES = 8 * 1024 * 1024
@@ -104,6 +104,7 @@ def seal_drafts(
     sealed = []
     salts = secrets.token_bytes(SALT_BYTES * len(drafts)).hex()
     for index, draft in enumerate(drafts):
+        _check_classes(draft)
         salt = salts[index * 2 * SALT_BYTES : (index + 1) * 2 * SALT_BYTES]
         payload = encode_payload(draft.content, draft.metadata, salt=salt)
         header = Header(
@@ -317,6 +318,14 @@ class GroupWriter:
                 return
             if entry is not None and entry.future.set_running_or_notify_cancel():
                 entry.future.set_exception(ClosedError("the journal was closed"))
+
+
+def _check_classes(draft: Draft) -> None:
+    """Refuse a kind or novelty outside the closed sets (J3): headers are written without escaping."""
+    if type(draft.kind) is not Kind:
+        raise RecordRejected("$.kind", f"{draft.kind!r} is not a Kind")
+    if type(draft.novelty) is not Novelty:
+        raise RecordRejected("$.novelty", f"{draft.novelty!r} is not a Novelty")
 
 
 def _fail(group: Sequence[Submission], error: Exception) -> None:

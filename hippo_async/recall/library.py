@@ -14,13 +14,13 @@ from itertools import islice
 from typing import ParamSpec, TypeVar
 
 from hippo_async.errors import HippoError, InvalidInput
-from hippo_async.index import Filters, Index, Position, Row
+from hippo_async.index import Index, Position, Row
 from hippo_async.journal import Appended, Journal
 from hippo_async.protocols import Embedder, Vectors
 from hippo_async.recall.query import Query, understand
 from hippo_async.recall.rank import Ranked, rank
 from hippo_async.recall.vectors import VectorMatrix
-from hippo_async.records import Hit, Record
+from hippo_async.records import Filters, Hit, Record
 from hippo_async.workers import Worker
 
 logger = logging.getLogger("hippo_async.recall")
@@ -220,10 +220,8 @@ class Library:
 
     def recent_vectors(self, limit: int) -> Vectors | None:
         """Return the vectors of the newest records, oldest first, if there are any."""
-        if self._embedder is None:
-            return None
-        _, vectors = self._index.load_vectors(self._embedder.model_id)
-        return vectors[-limit:] if len(vectors) else None
+        matrix = None if self._embedder is None else self._loaded()
+        return matrix.newest(limit) if matrix else None
 
     def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
         """Return the records most like a text: by cosine over all of them, or by substring (J10)."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hippo_async.index import analyzer
-from hippo_async.index.filters import Filters
+from hippo_async.records import Filters
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,10 @@ class VectorMatrix:
         self._seqs[self._size : end] = seqs
         self._size = end
 
+    def newest(self, limit: int) -> Vectors:
+        """Return the last ``limit`` rows, in the order in which they were added."""
+        return self._rows[max(0, self._size - limit) : self._size]
+
     def search(
         self, query: NDArray[np.float32], *, allowed: Seqs | None = None, limit: int
     ) -> list[tuple[int, float]]:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,11 +84,13 @@ async def test_a_hard_exit_loses_the_buffered_turns_and_nothing_else(
 async def test_a_forked_child_is_refused_and_does_its_parent_no_harm(make_memory: MakeMemory) -> None:
     async with make_memory() as memory:
         await memory.record("parent", session="s")
-        child = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a fork beside threads is what is tested
+            child = os.fork()
         if child == 0:
             receipt = memory.capture("child", session="s")
             os._exit(0 if receipt.done() else 1)
-        _, status = os.waitpid(child, 0)
+        _, status = await asyncio.to_thread(os.waitpid, child, 0)
         assert os.waitstatus_to_exitcode(status) == 0
         await memory.record("parent again", session="s")
         assert [record.content for record in await memory.session("s")] == ["parent", "parent again"]
