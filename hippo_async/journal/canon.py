@@ -16,6 +16,7 @@ from hippo_async.errors import RecordRejected
 
 MAX_DEPTH = 64
 MAX_INTEGER = 2**53 - 1
+FIRST_EXPONENT = 1e21
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
@@ -47,6 +48,10 @@ def _is_plain(value: Any, at: str, depth: int) -> bool:
     if kind is float:
         if not math.isfinite(value):
             raise RecordRejected(at, "NaN and infinities have no form in JSON")
+        if MAX_INTEGER < abs(value) < FIRST_EXPONENT:
+            raise RecordRejected(
+                at, "a float past 2^53 - 1 is written as an inexact integer; make it a string"
+            )
         return False
     if depth >= MAX_DEPTH:
         raise RecordRejected(at, f"nested deeper than {MAX_DEPTH} levels")

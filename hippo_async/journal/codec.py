@@ -17,6 +17,8 @@ ID_CHARS = 32
 MAX_LINE_BYTES = 16 * 1024 * 1024
 RESERVED_KEY = "hippo"
 NO_PAYLOAD = b"null"
+KINDS = frozenset(map(str, Kind))
+NOVELTIES = frozenset(map(str, Novelty))
 
 _HEADER = b'{"header":'
 _ID = b',"id":"'
@@ -132,7 +134,7 @@ def open_line(line: bytes, sealer: Sealer) -> tuple[Header, Frame]:
     A payload of ``null`` passes: whether it was rightly purged is a question for the whole chain. Raises
     :class:`BadLine`.
     """
-    frame = split_line(line)
+    frame = split_line(line) if len(line) <= MAX_LINE_BYTES else None
     if frame is None:
         raise BadLine("not a line of protocol v2")
     if not sealer.verifies(frame.header, frame.seal.decode("latin-1")):
@@ -154,8 +156,8 @@ def parse_header(header: bytes) -> Header:
 
 
 def to_record(header: Header, record_id: str, payload: bytes) -> Record:
-    """Build the record of a checked line. Raises ``ValueError`` for an unknown kind or novelty."""
-    body = json.loads(payload) if payload != NO_PAYLOAD else None
+    """Build the record of a checked line. Raises :class:`BadLine` for a payload of another form."""
+    content, metadata = _open_payload(payload)
     return Record(
         seq=header.seq,
         record_id=record_id,
@@ -163,8 +165,21 @@ def to_record(header: Header, record_id: str, payload: bytes) -> Record:
         timestamp=header.timestamp,
         kind=Kind(header.kind),
         novelty=Novelty(header.novelty),
-        content=body["content"] if body else None,
-        metadata=body["metadata"] if body else {},
+        content=content,
+        metadata=metadata,
         prev_id=header.prev_id,
         type=header.type,
     )
+
+
+def _open_payload(payload: bytes) -> tuple[str | None, dict[str, Any]]:
+    if payload == NO_PAYLOAD:
+        return None, {}
+    try:
+        body = json.loads(payload)
+        content, metadata = body["content"], body["metadata"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BadLine("a payload of another form than content, metadata and salt") from error
+    if type(content) is not str or type(metadata) is not dict:
+        raise BadLine("a payload whose content is no text, or whose metadata are no object")
+    return content, metadata

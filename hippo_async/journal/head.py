@@ -7,8 +7,11 @@ place and without a sync of its own. A power loss can damage only that second on
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, TypeGuard
 
 from hippo_async.files import Files, SlotFile
 from hippo_async.journal.seal import Sealer
@@ -16,6 +19,8 @@ from hippo_async.journal.sealed import open_document, seal_document
 
 SLOT_BYTES = 512
 SLOTS = 2
+
+_JOURNAL_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,10 @@ def decode_slot(slot: bytes, sealer: Sealer) -> HeadState | None:
     document = open_document(slot[:-1].rstrip(b" "), sealer)
     if document is None:
         return None
-    state = HeadState(**document)
+    try:
+        state = HeadState(**document)
+    except TypeError:  # sealed by a release that knows other fields
+        return None
     return state if encode_slot(state, sealer) == slot else None
 
 
@@ -56,7 +64,7 @@ def read_head(files: Files, path: Path, sealer: Sealer) -> HeadFound:
     """Read a head file; an empty result if there is none."""
     slots = _slots(files, path)
     states = [decode_slot(slot, sealer) for slot in slots]
-    damaged = len(slots) > SLOTS or None in states
+    damaged = len(slots) not in (0, SLOTS) or None in states
     known = [(state.number, index, state) for index, state in enumerate(states) if state is not None]
     if not known:
         return HeadFound(damaged=damaged)
@@ -66,14 +74,29 @@ def read_head(files: Files, path: Path, sealer: Sealer) -> HeadFound:
 
 def peek_journal_id(files: Files, path: Path) -> str | None:
     """Return the journal id that a head file claims, before any key can be checked."""
+    claimed = (claim.get("journal_id") for claim in _claims(files, path))
+    return next((journal_id for journal_id in claimed if is_journal_id(journal_id)), None)
+
+
+def is_journal_id(value: object) -> TypeGuard[str]:
+    """Whether a value that nothing vouches for yet has the form of a journal id."""
+    return isinstance(value, str) and _JOURNAL_ID.fullmatch(value) is not None
+
+
+def peek_number(files: Files, path: Path) -> int:
+    """Return the highest number that a head file claims, before any key can be checked; 0 without one."""
+    numbers = (claim.get("number") for claim in _claims(files, path))
+    return max((number for number in numbers if type(number) is int), default=0)
+
+
+def _claims(files: Files, path: Path) -> Iterator[dict[str, Any]]:
     for slot in _slots(files, path):
         try:
-            journal_id = json.loads(slot.partition(b" ")[0])["journal_id"]
-        except (ValueError, KeyError, TypeError, RecursionError):
+            claim = json.loads(slot.partition(b" ")[0])
+        except (ValueError, RecursionError):
             continue
-        if isinstance(journal_id, str):
-            return journal_id
-    return None
+        if isinstance(claim, dict):
+            yield claim
 
 
 def _slots(files: Files, path: Path) -> list[bytes]:

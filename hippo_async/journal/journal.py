@@ -18,7 +18,7 @@ from hippo_async.errors import Closed as ClosedError
 from hippo_async.errors import HeadMismatch, InvalidInput, JournalCorrupt, NotFound
 from hippo_async.files import AppendFile, Files
 from hippo_async.journal.codec import BadLine, open_line, to_record
-from hippo_async.journal.head import HeadFile, HeadState
+from hippo_async.journal.head import HeadFile, HeadState, peek_number
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import (
     Closed,
@@ -167,18 +167,18 @@ class Journal:
             raise
         return report
 
-    def append(self, drafts: Sequence[Draft], *, type: str = RECORD) -> Future[list[Appended]]:  # noqa: A002 - the format's word
-        """Queue records, to be appended together or not at all.
+    def append(self, drafts: Sequence[Draft], *, record_type: str = RECORD) -> Future[list[Appended]]:
+        """Queue records, to be acknowledged together or not at all.
 
-        The future resolves once they are durable. It fails with :class:`RecordRejected` (these drafts are at
-        fault, others go on), :class:`WriteFailed` (the disk is; nothing is acknowledged), or
-        :class:`JournalPoisoned`. Cancelling it before its group has begun takes the records back; after that
-        it changes nothing. Never blocks.
+        A crash before that may leave a prefix of them. The future resolves once they are durable. It fails
+        with :class:`RecordRejected` (these drafts are at fault, others go on), :class:`WriteFailed` (the disk
+        is; nothing is acknowledged), or :class:`JournalPoisoned`. Cancelling it before its group has begun
+        takes the records back; after that it changes nothing. Never blocks.
         """
         if self._writer is None:
             raise ClosedError("the journal is not open for writing")
         future: Future[list[Appended]] = Future()
-        self._writer.submit(Submission(drafts, future, type))
+        self._writer.submit(Submission(drafts, future, record_type))
         return future
 
     def read(self, location: Location, record_id: str) -> Record:
@@ -192,21 +192,20 @@ class Journal:
         line = self._files.read_at(path, location.offset, location.length)
         try:
             header, frame = open_line(line, found.sealers.record)
+            if frame.record_id.decode() != record_id or header.journal_id != found.journal_id:
+                raise NotFound(f"record {record_id} does not stand where it was said to")
+            return to_record(header, record_id, frame.payload)
         except BadLine as error:
             raise JournalCorrupt(path, location.offset, -1, str(error)) from None
-        if frame.record_id.decode() != record_id or header.journal_id != found.journal_id:
-            raise NotFound(f"record {record_id} does not stand where it was said to")
-        return to_record(header, record_id, frame.payload)
 
     def scan(self, *, after: int = -1) -> Iterator[tuple[Record, Location]]:
         """Yield every record with a seq above ``after``, each verified and linked to the one before.
 
         Raises :class:`JournalCorrupt` at the first that is not what was sealed.
         """
-        for first, _, step in self._walk(after):
+        for first, path, step in self._walk(after):
             if step.header.seq > after:
-                record = to_record(step.header, step.record_id, step.frame.payload)
-                yield record, Location(first, step.offset, step.length)
+                yield _record_of(path, step), Location(first, step.offset, step.length)
 
     def verify_chain(self) -> ChainReport:
         """Walk once from the first record to the last and check every seal and link (J6).
@@ -256,10 +255,11 @@ class Journal:
         chain = chain or Chain(found.journal_id, self.agent_id)
         segments = list_segments(self._files, self._layout, found.generation)
         acknowledged = self.tail.seq
-        for index, first in enumerate(segments):
-            following = segments[index + 1] if index + 1 < len(segments) else None
-            if following is not None and following <= after:
-                chain.seq, chain.record_id = following - 1, None
+        closed = {entry.first: entry for entry in found.closed}
+        for first in segments:
+            entry = closed.get(first)
+            if entry is not None and entry.last <= after:
+                chain.seq, chain.record_id = entry.last, entry.last_id
                 continue
             path = self._layout.segment(found.generation, first)
             try:
@@ -291,10 +291,7 @@ class Journal:
         files, layout = self._files, self._layout
         if files.exists(layout.current):
             return False
-        if files.exists(layout.head):
-            raise HeadMismatch(
-                layout.head, 0, 0, "there is a HEAD but no CURRENT; put back the missing files"
-            )
+        self._refuse_remains()
         files.remove_tree(layout.generation(1))
         files.mkdir(layout.generation(1))
         journal_id = secrets.token_hex(16)
@@ -315,6 +312,16 @@ class Journal:
         files.sync_dir(self.root)
         write_current(files, layout, 1)
         return True
+
+    def _refuse_remains(self) -> None:
+        """Raise if ``CURRENT`` is missing though more is there than a creation that a crash cut short."""
+        files, layout = self._files, self._layout
+        generations = [name for name in files.list(self.root) if name.startswith("gen-")]
+        segments = [layout.segment(1, first) for first in list_segments(files, layout, 1)]
+        lines = sum(files.read(path).count(b"\n") for path in segments)
+        if lines > 1 or generations not in ([], ["gen-000001"]) or peek_number(files, layout.head) > 0:
+            reason = "CURRENT is missing, though there are or were records; put back the missing files"
+            raise HeadMismatch(layout.head, 0, 0, reason)
 
     def _repair(self, found: Recovered, *, created: bool) -> OpenReport:
         """Cut a torn tail, make durable what will be served, and complete an interrupted rotation."""
@@ -347,6 +354,8 @@ class Journal:
         notes = []
         if found.head.damaged:
             notes.append("one slot of HEAD did not verify; the other did, and the journal holds all it names")
+        if found.witnessed.damaged and found.witnessed.state is not None:
+            notes.append("one slot of the witness did not verify; the other did")
         if self._witness is not None and found.witnessed.state is None and not created:
             state = "does not verify" if found.witnessed.damaged else "knows nothing of this journal yet"
             notes.append(f"the witness {state}; a rollback before now would not have been noticed")
@@ -374,7 +383,8 @@ class Journal:
         for head, slot in zip(heads, slots, strict=True):
             head.start(state, newest_slot=slot)
         path = self._layout.segment(found.generation, found.live)
-        live = Live(AppendFile(files, path), found.live, Tail(found.chain.seq, found.chain.record_id), state)
+        tail = Tail(found.chain.seq, found.chain.record_id)
+        live = Live(AppendFile(files, path), found.live, tail, state, closed=found.chain.closed)
         files.sync_dir(path.parent)
         return GroupWriter(
             live,
@@ -412,6 +422,13 @@ class Journal:
             journal_id=found.journal_id,
             sealer=found.sealers.segments,
         )
+
+
+def _record_of(path: Path, step: Step) -> Record:
+    try:
+        return to_record(step.header, step.record_id, step.frame.payload)
+    except BadLine as error:
+        raise JournalCorrupt(path, step.offset, step.header.seq, str(error)) from None
 
 
 def _genesis_metadata() -> Mapping[str, Any]:

@@ -113,6 +113,12 @@ def read_closed(
     except FileNotFoundError:
         raise ValueError("the list of closed segments is missing") from None
     document = open_document(data.removesuffix(b"\n"), sealer) if data.endswith(b"\n") else None
-    if document is None or (document["generation"], document["journal_id"]) != (generation, journal_id):
+    if document is None or (document.get("generation"), document.get("journal_id")) != (
+        generation,
+        journal_id,
+    ):
         raise ValueError("the list of closed segments does not verify")
-    return [Closed(**entry) for entry in document["segments"]]
+    try:
+        return [Closed(**entry) for entry in document["segments"]]
+    except (TypeError, KeyError):
+        raise ValueError("the list of closed segments has other fields than this release knows") from None

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from hippo_async.errors import (
@@ -22,14 +22,12 @@ from hippo_async.errors import (
     WrongKey,
 )
 from hippo_async.files import Files
-from hippo_async.journal.codec import VERSION
-from hippo_async.journal.head import HeadFound, HeadState, peek_journal_id, read_head
+from hippo_async.journal.codec import VERSION, split_line
+from hippo_async.journal.head import HeadFound, HeadState, is_journal_id, peek_journal_id, read_head
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Closed, Layout, list_segments, read_closed
 from hippo_async.journal.scan import Chain, ChainBroken, is_torn, walk
 from hippo_async.journal.seal import Purpose, Sealer, derive_key
-
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +83,7 @@ class _Scan:
     sealers: Sealers
     chain: Chain
     head: HeadFound
+    listed: list[Closed] = field(default_factory=list)
     ids: dict[int, str] = field(default_factory=dict)
 
     def path(self, first: int) -> Path:
@@ -105,6 +104,15 @@ class _Scan:
         self.chain.seq = entry.last
         self.chain.record_id = entry.last_id
         self.ids[entry.last] = entry.last_id
+
+    def id_at(self, seq: int) -> str:
+        """Return the id of a record of the chain, also from a segment that was only checked by its digest."""
+        if seq not in self.ids:
+            first = next(entry.first for entry in self.listed if entry.first <= seq <= entry.last)
+            line = self.files.read(self.path(first)).split(b"\n")[seq - first]
+            frame = split_line(line + b"\n")
+            self.ids[seq] = "" if frame is None else frame.record_id.decode()
+        return self.ids[seq]
 
     def walk_whole(self, first: int) -> Closed:
         """Check every record of a segment that must be whole."""
@@ -170,15 +178,17 @@ def recover(
     scan = _Scan(files, layout, generation, sealers, Chain(journal_id, agent_id), head)
     _check_agent(layout.segment(generation, segments[0]), first_line, agent_id)
 
-    closed = _closed_list(scan, segments)
+    closed = scan.listed = _closed_list(scan, segments)
     for entry in closed:
         scan.skip_closed(entry)
+    if closed:
+        scan.chain.epoch = _claimed_epoch(first_line)  # under the digest that was just checked
     rest = segments[len(closed) :]
     unlisted = [scan.walk_whole(first) for first in rest[:-1]]
     live = rest[-1] if rest else scan.chain.seq + 1
     live_size, torn = scan.walk_live(live) if rest else (0, None)
 
-    _check_purges(scan, live)
+    _check_purges(scan, segments)
     _check_head(scan, live, live_size)
     _check_witness(scan, witnessed, live, live_size)
     return Recovered(
@@ -200,9 +210,11 @@ def _closed_list(scan: _Scan, segments: list[int]) -> list[Closed]:
         scan.walk_live(segments[0])  # a wrong key, or a damaged first record, is the better explanation
         raise JournalCorrupt(path, 0, 0, str(error)) from None
     listed = [entry.first for entry in closed]
-    if segments[: len(listed)] != listed:
-        missing = next(first for first in listed if first not in segments)
-        raise JournalCorrupt(scan.path(missing), 0, missing, "a closed segment is missing")
+    for expected, found in zip_longest(listed, segments[: len(listed)]):
+        if found is None or found > expected:
+            raise JournalCorrupt(scan.path(expected), 0, expected, "a closed segment is missing")
+        if found < expected:
+            raise JournalCorrupt(scan.path(found), 0, found, "a segment that SEGMENTS does not name")
     return closed
 
 
@@ -212,10 +224,11 @@ def _check_agent(path: Path, first_line: bytes, agent_id: str) -> None:
         raise ForeignJournal(path, 0, 0, f"the journal of agent {claimed!r}, opened as {agent_id!r}")
 
 
-def _check_purges(scan: _Scan, live: int) -> None:
+def _check_purges(scan: _Scan, segments: list[int]) -> None:
     place = scan.chain.unexplained()
     if place is not None:
         seq, offset = place
+        live = max(first for first in segments if first <= seq)
         raise JournalCorrupt(
             scan.path(live), offset, seq, "the text is gone and no sealed purge names the record"
         )
@@ -253,8 +266,7 @@ def _check_witness(scan: _Scan, witnessed: HeadFound, live: int, live_size: int)
 
 
 def _agrees(scan: _Scan, state: HeadState) -> bool:
-    known = scan.ids.get(state.seq)
-    return known is None or known == state.record_id
+    return scan.id_at(state.seq) == state.record_id
 
 
 def _first_line(files: Files, path: Path) -> bytes:
@@ -272,7 +284,12 @@ def _claim(first_line: bytes, name: str) -> object:
 
 def _claimed_id(first_line: bytes) -> str | None:
     claimed = _claim(first_line, "journal_id")
-    return claimed if isinstance(claimed, str) and _ID.fullmatch(claimed) else None
+    return claimed if is_journal_id(claimed) else None
+
+
+def _claimed_epoch(first_line: bytes) -> int | None:
+    claimed = _claim(first_line, "epoch")
+    return claimed if type(claimed) is int else None
 
 
 def _claims_newer_version(data: bytes) -> bool:

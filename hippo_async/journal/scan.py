@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hippo_async.journal.codec import NO_PAYLOAD, RESERVED_KEY, VERSION, BadLine, Frame, Header, open_line
+from hippo_async.journal.codec import (
+    KINDS,
+    NO_PAYLOAD,
+    NOVELTIES,
+    RESERVED_KEY,
+    VERSION,
+    BadLine,
+    Frame,
+    Header,
+    open_line,
+)
 from hippo_async.journal.seal import Sealer
 
 GENESIS, RECORD, PURGE, ACCEPT, CLOSE = "genesis", "record", "purge", "accept", "close"
@@ -60,14 +70,19 @@ class Chain:
         """Take the next record. Raises :class:`BadLine` if it does not continue this chain."""
         header = step.header
         self._check(header)
+        purged = step.frame.payload == NO_PAYLOAD
+        if purged and header.type != RECORD:
+            raise BadLine(
+                f"the payload of a record of type {header.type!r} is gone; only a record's may be purged"
+            )
+        named = _named_by(step.frame.payload) if header.type == PURGE else set()
         self.seq = header.seq
         self.record_id = step.record_id
         self.epoch = header.epoch
         self.closed = header.type == CLOSE
-        if step.frame.payload == NO_PAYLOAD:
+        self.named |= named
+        if purged:
             self.purged[step.record_id] = (header.seq, step.offset)
-        elif header.type == PURGE:
-            self.named.update(json.loads(step.frame.payload)["metadata"][RESERVED_KEY]["records"])
 
     def _check(self, header: Header) -> None:
         if header.journal_id != self.journal_id:
@@ -80,6 +95,8 @@ class Chain:
             raise BadLine("prev_id is not the id of the record before")
         if (header.type == GENESIS) != (header.seq == 0) or header.type not in TYPES or header.v != VERSION:
             raise BadLine(f"a record of type {header.type!r}, version {header.v}, cannot stand here")
+        if header.kind not in KINDS or header.novelty not in NOVELTIES:
+            raise BadLine(f"kind {header.kind!r} or novelty {header.novelty!r} is not one of v2")
         if self.epoch is not None and header.epoch != self.epoch:
             raise BadLine("the key epoch changes within a journal")
         if self.closed:
@@ -91,6 +108,16 @@ class Chain:
             if record_id not in self.named:
                 return place
         return None
+
+
+def _named_by(payload: bytes) -> set[str]:
+    try:
+        records = json.loads(payload)["metadata"][RESERVED_KEY]["records"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        records = None
+    if not isinstance(records, list) or not all(isinstance(record_id, str) for record_id in records):
+        raise BadLine("a purge record that names no records")
+    return set(records)
 
 
 def walk(data: bytes, chain: Chain, sealer: Sealer) -> Iterator[Step]:

@@ -20,5 +20,8 @@ def open_document(data: bytes, sealer: Sealer) -> dict[str, Any] | None:
     body, _, seal = data.rpartition(b" ")
     if not sealer.verifies(body, seal.decode("latin-1")):
         return None
-    value = json.loads(body)
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
     return value if isinstance(value, dict) and seal_document(value, sealer) == data else None

@@ -19,6 +19,7 @@ from hippo_async.errors import HippoError, JournalPoisoned, RecordRejected, Writ
 from hippo_async.files import AppendFile
 from hippo_async.journal.canon import canonical
 from hippo_async.journal.codec import (
+    RESERVED_KEY,
     VERSION,
     Header,
     commitment_of,
@@ -27,7 +28,7 @@ from hippo_async.journal.codec import (
     encode_payload,
 )
 from hippo_async.journal.head import HeadFile, HeadState
-from hippo_async.journal.scan import RECORD
+from hippo_async.journal.scan import CLOSE, RECORD
 from hippo_async.journal.seal import Sealer
 from hippo_async.protocols import Clock
 from hippo_async.records import Draft, Kind, Location, Novelty, Record, utc_timestamp
@@ -85,6 +86,7 @@ class Live:
     segment: int
     tail: Tail
     head: HeadState
+    closed: bool = False
 
 
 class SealedLine(NamedTuple):
@@ -106,6 +108,8 @@ def seal_drafts(
     for index, draft in enumerate(drafts):
         _check_classes(draft)
         salt = salts[index * 2 * SALT_BYTES : (index + 1) * 2 * SALT_BYTES]
+        if type_ == RECORD and RESERVED_KEY in draft.metadata:
+            raise RecordRejected(f"$.metadata.{RESERVED_KEY}", "kept for the journal's own records")
         payload = encode_payload(draft.content, draft.metadata, salt=salt)
         header = Header(
             agent_id=identity.agent_id,
@@ -164,7 +168,7 @@ class GroupWriter:
         self._segment_bytes = segment_bytes
         self._queue: SimpleQueue[Submission | None] = SimpleQueue()
         self._closing = threading.Event()
-        self._unsettled = False
+        self._settle_at: float | None = None
         self.poison: str | None = None
         self._thread = threading.Thread(target=self._run, name="hippo-journal", daemon=True)
         self._thread.start()
@@ -195,14 +199,18 @@ class GroupWriter:
 
     def _run(self) -> None:
         while True:
-            first = self._clock.get(self._queue, SETTLE_SECONDS if self._unsettled else None)
-            if first is None:
-                if self._closing.is_set():
-                    return
+            first = self._clock.get(self._queue, self._patience())
+            if first is None and self._closing.is_set():
+                return
+            if first is not None:
+                group = self._collect(first)
+                self._commit([entry for entry in group if entry.future.set_running_or_notify_cancel()])
+            if self._patience() == 0:
                 self._settle_quietly()
-                continue
-            group = self._collect(first)
-            self._commit([entry for entry in group if entry.future.set_running_or_notify_cancel()])
+
+    def _patience(self) -> float | None:
+        """How long the heads may stay as they are: for ever if they are settled, else until it is due."""
+        return None if self._settle_at is None else max(0.0, self._settle_at - self._clock.monotonic())
 
     def _collect(self, first: Submission) -> list[Submission]:
         """Take what else is waiting, up to the size of a group."""
@@ -248,18 +256,25 @@ class GroupWriter:
         accepted = []
         tail = self.live.tail
         now = utc_timestamp(self._clock.now())
+        closed = self.live.closed
         for submission in group:
             try:
-                lines = seal_drafts(
-                    submission.drafts, tail, self._identity, self._sealer, now=now, type_=submission.type
-                )
+                lines = self._seal_one(submission, tail, now, closed=closed)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not fail the group
                 submission.future.set_exception(error)
                 continue
             if lines:
                 tail = Tail(lines[-1].record.seq, lines[-1].record.record_id)
+                closed = submission.type == CLOSE
             accepted.append((submission, lines))
         return accepted
+
+    def _seal_one(self, submission: Submission, tail: Tail, now: str, *, closed: bool) -> list[SealedLine]:
+        if closed:
+            raise ClosedError("the journal ends with its close record; go on in the one it names")
+        return seal_drafts(
+            submission.drafts, tail, self._identity, self._sealer, now=now, type_=submission.type
+        )
 
     def _write(self, accepted: list[tuple[Submission, list[SealedLine]]]) -> list[list[Appended]]:
         if self.live.file.end >= self._segment_bytes:
@@ -284,16 +299,18 @@ class GroupWriter:
     def _acknowledge(self, last: Record) -> None:
         live = self.live
         live.tail = Tail(last.seq, last.record_id)
+        live.closed = last.type == CLOSE
         live.head = replace(live.head, number=live.head.number + 1, seq=last.seq, record_id=last.record_id)
         for head in self._heads:
             head.note(live.head)
-        self._unsettled = True
+        if self._settle_at is None:
+            self._settle_at = self._clock.monotonic() + SETTLE_SECONDS
 
     def _settle(self) -> None:
-        if self._unsettled:
+        if self._settle_at is not None:
             for head in self._heads:
                 head.settle()
-            self._unsettled = False
+            self._settle_at = None
 
     def _settle_quietly(self) -> None:
         try:
