@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import date, datetime
 from itertools import islice
@@ -17,29 +17,26 @@ import anyio
 import anyio.to_thread
 
 from hippo_async import exits
-from hippo_async.briefing import BriefItem, compose, select_recent, trusted
 from hippo_async.capture.receipt import Receipt
-from hippo_async.capture.turns import Captured, Labels, check_size, metadata_of, storable
+from hippo_async.capture.turns import Captured, Labels, captured
 from hippo_async.clock import SystemClock
 from hippo_async.config import Settings
 from hippo_async.context import estimate_tokens, fold_text
-from hippo_async.errors import CaptureRefused, Closed, HippoError, InvalidInput, WriteFailed
+from hippo_async.errors import Closed, HippoError, InvalidInput, WriteFailed
 from hippo_async.files import Files
 from hippo_async.place import Place, Tools, default_data_dir, default_witness
 from hippo_async.protocols import Clock, Embedder, Summarizer, TokenCounter
-from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Filters, Kind, Recall, Record, Turn
+from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
+from hippo_async.selection import filters_of, kind_of, limit_of, load_recent, select_briefing
 from hippo_async.status import Status, status_of
+from hippo_async.summary import summarized
 
 if TYPE_CHECKING:
     from hippo_async.engine import Engine
-    from hippo_async.index import Row
     from hippo_async.journal import ChainReport, OpenReport
     from hippo_async.journal.anchor import DailyAnchor
 
 logger = logging.getLogger("hippo_async")
-
-SUMMARY_SECONDS = 60.0
-RECENT_ROWS = 2000
 
 
 class Hippocampus:
@@ -263,13 +260,15 @@ class Hippocampus:
         if not turns:
             raise InvalidInput("there are no turns to fold")
         await self.flush()
+        library = self._running.library
         keys = [turn.key for turn in turns if turn.key is not None]
-        known = await self._running.library.worker.run(self._running.library.ids_by_key, keys) if keys else {}
+        known = await library.worker.run(library.ids_by_key, keys)
         originals = [turn.record_id or known.get(turn.key or "") for turn in turns]
-        summary = await self._summarize(turns)
-        found = fold_text(turns, count=self._count)
+        summary = await summarized(turns, self._summarizer)
+        if summary is None:
+            summary = (await library.worker.run(fold_text, turns, count=self._count)).text
         return await self.record(
-            summary or found.text,
+            summary,
             kind=Kind.STATE,
             session=session,
             scope=scope,
@@ -305,8 +304,8 @@ class Hippocampus:
         :class:`~hippo_async.errors.InvalidInput` for what cannot be asked,
         :class:`~hippo_async.errors.JournalCorrupt` if a memory is not what was written.
         """
-        filters = _filters(tags, kinds, roles, scope, session, start, end)
-        limit = self._limit(top_k)
+        filters = filters_of(tags, kinds, roles, scope, session, start, end)
+        limit = limit_of(top_k, self.settings)
         engine = self._running
         notes = await self._settle(engine)
         await asyncio.shield(asyncio.wrap_future(engine.warmed))
@@ -335,9 +334,16 @@ class Hippocampus:
         if not self.settings.briefing:
             return Briefing("", 0, limit)
         engine = self._running
-        filters = _filters(scope=scope)
+        filters = filters_of(scope=scope)
         return await engine.library.worker.run(
-            self._brief, engine, query, limit, filters, frozenset(exclude_keys)
+            select_briefing,
+            engine.library,
+            query,
+            budget=limit,
+            filters=filters,
+            exclude_keys=exclude_keys,
+            top_k=self.settings.retrieval.top_k,
+            count=self._count,
         )
 
     async def selective_load(
@@ -354,14 +360,15 @@ class Hippocampus:
         """
         if budget < 0 or chars_per_token < 1:
             raise InvalidInput(f"a budget of {budget} tokens of {chars_per_token} characters")
-        library = self._running.library
-        await self._settle(self._running)
-
-        def load() -> list[Record]:
-            rows = library.newest(filters=Filters(scope=tuple(scope)), include_routine=include_routine)
-            return library.read(_within(rows, budget * chars_per_token))
-
-        return await library.worker.run(load)
+        engine = self._running
+        await self._settle(engine)
+        return await engine.library.worker.run(
+            load_recent,
+            engine.library,
+            budget_chars=budget * chars_per_token,
+            include_routine=include_routine,
+            filters=filters_of(scope=scope),
+        )
 
     async def pattern_completion(self, query: str, top_k: int = 5, *, scope: Sequence[str] = ()) -> Recall:
         """Return the records most like ``query``: by cosine over all of them, or by substring (J10).
@@ -371,8 +378,8 @@ class Hippocampus:
         engine = self._running
         notes = await self._settle(engine)
         await asyncio.shield(asyncio.wrap_future(engine.warmed))
-        filters = Filters(scope=tuple(scope))
-        limit = self._limit(top_k)
+        filters = filters_of(scope=scope)
+        limit = limit_of(top_k, self.settings)
         hits = await engine.library.worker.run(engine.library.complete, query, limit=limit, filters=filters)
         return Recall(query, tuple(hits), notes)
 
@@ -387,7 +394,7 @@ class Hippocampus:
         session: str | None = None,
     ) -> list[Record]:
         """Return the newest records that meet the filters, newest first."""
-        filters = _filters(tags, kinds, roles, scope, session)
+        filters = filters_of(tags, kinds, roles, scope, session)
         engine = self._running
         await self._settle(engine)
         return await engine.library.worker.run(engine.library.latest, filters=filters, limit=n)
@@ -463,26 +470,20 @@ class Hippocampus:
         *,
         explicit: bool,
     ) -> Captured:
-        check_size(content, max_turn_kb=self.settings.capture.max_turn_kb)
-        at = timestamp or self._tools.clock.now()
-        _check_aware("timestamp", at)
-        return Captured(
-            turn_id=turn_id,
-            content=content if explicit else storable(content),
-            kind=_kind(kind),
-            metadata=metadata_of(labels, turn_id=turn_id),
-            at=at,
-            key=labels.key,
+        return captured(
+            turn_id,
+            content,
+            labels,
+            kind=kind_of(kind),
+            at=timestamp or self._tools.clock.now(),
             explicit=explicit,
+            max_turn_kb=self.settings.capture.max_turn_kb,
         )
 
     def _refuse(self, turn_id: str, error: Exception) -> Receipt:
         self._refused += 1
         logger.warning("a turn was not captured: %s", error)
-        refused: Future[Record] = Future()
-        ours = isinstance(error, HippoError)
-        refused.set_exception(error if ours else CaptureRefused(f"{type(error).__name__}: {error}"))
-        return Receipt(turn_id, refused)
+        return Receipt.refused(turn_id, error)
 
     async def _settle(self, engine: Engine) -> tuple[str, ...]:
         """Flush before a read; a disk that fails is noted, for what is durable can still be found."""
@@ -492,80 +493,6 @@ class Hippocampus:
             unwritten = f"{engine.pipeline.buffered} captured turns are not written yet ({error})"
             return (f"{unwritten}; they were not searched",)
         return ()
-
-    async def _summarize(self, turns: Sequence[Turn]) -> str | None:
-        if self._summarizer is None:
-            return None
-        try:
-            async with asyncio.timeout(SUMMARY_SECONDS):
-                return (await self._summarizer(turns)).strip() or None
-        except Exception:
-            logger.exception("the summarizer failed; the fold is extractive")
-            return None
-
-    def _brief(
-        self, engine: Engine, query: str | None, budget: int, filters: Filters, exclude_keys: Collection[str]
-    ) -> Briefing:
-        """Select and compose, in the library's thread."""
-        library = engine.library
-        shown = set(library.ids_by_key(list(exclude_keys)).values())
-        hits = library.search(query, filters=filters, limit=self.settings.retrieval.top_k) if query else []
-        rows = islice(library.newest(filters=filters, include_routine=False), RECENT_ROWS)
-        recent = library.read(_within(rows, budget * 4))
-        items = [BriefItem(hit.record, "recalled") for hit in hits]
-        items += [BriefItem(record, "recent") for record in recent]
-        wanted = [item for item in items if item.record.record_id not in shown and trusted(item.record)]
-        return compose(wanted, budget=budget, count=self._count)
-
-    def _limit(self, top_k: int | None) -> int:
-        limit = self.settings.retrieval.top_k if top_k is None else top_k
-        if not 1 <= limit <= self.settings.max_recall_top_k:
-            raise InvalidInput(f"top_k {limit}; it takes 1 to {self.settings.max_recall_top_k}")
-        return limit
-
-
-def _within(rows: Iterable[Row], budget_chars: int) -> list[Row]:
-    """Take rows from the tail while their texts fit; return them in the order of time."""
-    seen: dict[int, Row] = {}
-
-    def lengths() -> Iterator[tuple[int, int]]:
-        for row in rows:
-            seen[row.seq] = row
-            yield row.seq, row.length
-
-    return [seen[seq] for seq in select_recent(lengths(), budget_chars=budget_chars)]
-
-
-def _filters(
-    tags: Sequence[str] = (),
-    kinds: Sequence[Kind | str] = (),
-    roles: Sequence[str] = (),
-    scope: Sequence[str] = (),
-    session: str | None = None,
-    start: datetime | None = None,
-    end: datetime | None = None,
-) -> Filters:
-    return Filters(
-        tags=tuple(tags),
-        kinds=tuple(_kind(kind) for kind in kinds),
-        roles=tuple(roles),
-        scope=tuple(scope),
-        session=session,
-        start=start,
-        end=end,
-    )
-
-
-def _kind(kind: Kind | str) -> Kind:
-    try:
-        return Kind(kind)
-    except ValueError:
-        raise InvalidInput(f"kind {kind!r} is unknown; it is one of {', '.join(Kind)} (J3)") from None
-
-
-def _check_aware(name: str, moment: datetime) -> None:
-    if moment.tzinfo is None:
-        raise InvalidInput(f"{name}: a naive datetime does not say which moment it means; add a time zone")
 
 
 def _complain_about(lost: int) -> None:

@@ -1,6 +1,7 @@
-"""What a prompt is told of earlier days: selected, framed as data, within a budget."""
+"""What a prompt is told of earlier days: chosen, framed as data, within a hard token budget. Pure."""
 
-from hippo_async.briefing.compose import BriefItem, compose, is_briefing, select_recent
-from hippo_async.briefing.guard import trusted
+from hippo_async.briefing.frame import is_briefing
+from hippo_async.briefing.render import BriefItem, Section, compose
+from hippo_async.briefing.select import select_recent, trusted
 
-__all__ = ["BriefItem", "compose", "is_briefing", "select_recent", "trusted"]
+__all__ = ["BriefItem", "Section", "compose", "is_briefing", "select_recent", "trusted"]

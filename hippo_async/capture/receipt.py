@@ -7,6 +7,7 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from typing import Any
 
+from hippo_async.errors import CaptureRefused, HippoError
 from hippo_async.records import Record
 
 
@@ -22,6 +23,14 @@ class Receipt:
     def __init__(self, turn_id: str, future: Future[Record]) -> None:
         self.turn_id = turn_id
         self._future = future
+
+    @classmethod
+    def refused(cls, turn_id: str, error: Exception) -> Receipt:
+        """Make the receipt of a turn that was not taken, for this reason."""
+        future: Future[Record] = Future()
+        ours = isinstance(error, HippoError)
+        future.set_exception(error if ours else CaptureRefused(f"{type(error).__name__}: {error}"))
+        return cls(turn_id, future)
 
     def done(self) -> bool:
         """Whether the turn is durable, or has been refused."""

@@ -85,16 +85,40 @@ def metadata_of(labels: Labels, *, turn_id: str) -> dict[str, Any]:
     return {**own, **{name: value for name, value in known.items() if value}}
 
 
-def check_size(content: str, *, max_turn_kb: int) -> None:
-    """Raise :class:`CaptureRefused` for a text that no buffer should hold."""
+def captured(
+    turn_id: str,
+    content: str,
+    labels: Labels,
+    *,
+    kind: Kind,
+    at: datetime,
+    explicit: bool,
+    max_turn_kb: int,
+) -> Captured:
+    """Build a turn from what was said of it.
+
+    Raises :class:`InvalidInput` for labels that cannot be, :class:`CaptureRefused` for a text that no buffer
+    should hold. A lone surrogate, which is no Unicode, becomes ``\\udXXX`` in a turn that is captured: the turn
+    is not lost for it. In one that is recorded explicitly it is left to be refused.
+    """
     if len(content) > max_turn_kb * 1024:
         raise CaptureRefused(
             f"a turn of {len(content):,} characters; capture.max_turn_kb allows {max_turn_kb * 1024:,}"
         )
+    if at.tzinfo is None:
+        raise InvalidInput("timestamp: a naive one does not say which moment it means; add a time zone")
+    return Captured(
+        turn_id=turn_id,
+        content=content if explicit else _storable(content),
+        kind=kind,
+        metadata=metadata_of(labels, turn_id=turn_id),
+        at=at,
+        key=labels.key,
+        explicit=explicit,
+    )
 
 
-def storable(content: str) -> str:
-    """Return a text that can be written down: lone surrogates, which are no Unicode, become ``\\udXXX``."""
+def _storable(content: str) -> str:
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", content)
 
 

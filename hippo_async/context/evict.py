@@ -1,21 +1,37 @@
-"""Which turns leave a context window when it is full. Pure (M3, design §8)."""
+"""Which turns leave a context window when it is full. Pure (M3, design §8).
+
+Turns leave in *groups*: an assistant turn that calls tools is one group with all the results of its calls,
+wherever they stand; any other turn is a group of its own. A *round* is a user turn with the groups up to the
+next one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from hippo_async.records import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class EvictionPlan:
-    """Indices of the turns that leave and that stay, each ascending; tokens include the fixed ones."""
+    """Indices of the turns that leave and of those that stay, both ascending; together they are all turns.
+
+    ``tokens_before`` and ``tokens_after`` include what is fixed.
+    """
 
     evict: tuple[int, ...]
     keep: tuple[int, ...]
     tokens_before: int
     tokens_after: int
+
+
+@dataclass(slots=True)
+class _Group:
+    role: str
+    indices: list[int]
+    unanswered: set[str] = field(default_factory=set)
+    sound: bool = True
 
 
 def plan_eviction(
@@ -26,80 +42,90 @@ def plan_eviction(
     target: float = 0.7,
     fixed_tokens: int = 0,
 ) -> EvictionPlan:
-    """Plan what leaves a window of ``max_tokens``, of which ``fixed_tokens`` are taken by other things.
+    """Plan what leaves a window of ``max_tokens``, of which ``fixed_tokens`` are taken by other things (M3).
 
-    Nothing at or under ``threshold`` of the window. Over it the oldest leave until ``target`` is met, or as
-    far as these rules allow: system turns and the newest user turn stay; an assistant turn leaves together
-    with the results of its tool calls or not at all; so does a result without its call, at once; calls at the
-    very end that wait for their results stay; what is kept begins with a user turn wherever one can be kept.
+    Nothing leaves at or under ``threshold`` of the window. Over it, turns leave until ``target`` is met, or
+    as far as these rules allow:
+
+    - oldest first, but the user turn of a round leaves last in it, so that what is kept begins with a user
+      turn if any user turn is there;
+    - system turns, the newest user turn and the last group stay: the model has yet to answer them;
+    - a call and its results leave together or not at all. A result without its call, and a call whose results
+      are missing though the conversation has gone on, leave at once. At the very end, calls may still wait;
+    - something stays: where nothing but broken groups is left, the last of them.
+
+    The same turns and numbers give the same plan; planning again over what was kept does nothing.
     """
     before = fixed_tokens + sum(turn.tokens for turn in turns)
-    if before <= threshold * max_tokens:
-        return EvictionPlan((), tuple(range(len(turns))), before, before)
-    leaves = _leaving(turns, before - target * max_tokens)
-    keep = tuple(index for index in range(len(turns)) if index not in leaves)
-    after = before - sum(turns[index].tokens for index in leaves)
-    return EvictionPlan(tuple(sorted(leaves)), keep, before, after)
+    leaves: set[int] = set()
+    if before > threshold * max_tokens:
+        leaves = _leaving(turns, before - target * max_tokens)
+    return EvictionPlan(
+        evict=tuple(sorted(leaves)),
+        keep=tuple(index for index in range(len(turns)) if index not in leaves),
+        tokens_before=before,
+        tokens_after=before - _size(turns, leaves),
+    )
 
 
 def pairs_hold(turns: Sequence[Turn]) -> bool:
-    """Whether each tool result has its call before it, and each call its result, but for calls at the end."""
-    groups = _groups(turns)
-    waiting = _waiting(turns, groups)
-    return all(
-        turns[group[0]].role != "tool" and (_is_answered(turns, group) or group is waiting)
-        for group in groups
-    )
+    """Whether each tool result has its call before it and each call its result; calls at the end may wait."""
+    return all(group.sound for group in _groups(turns))
 
 
 def _leaving(turns: Sequence[Turn], excess: float) -> set[int]:
     groups = _groups(turns)
-    waiting = _waiting(turns, groups)
-    newest_user = max(
-        (index for index, turn in enumerate(turns) if turn.role == "user"), default=len(turns) - 1
-    )
-    movable = [
-        group
-        for group in groups
-        if turns[group[0]].role != "system" and group is not waiting and newest_user not in group
-    ]
-    leaves = {index for group in movable if turns[group[0]].role == "tool" for index in group}
-    freed = sum(turns[index].tokens for index in leaves)
-    for group in movable:
-        if freed >= excess and _starts_well(turns, leaves):
+    sound = [group for group in groups if group.sound]
+    broken = [group for group in groups if not group.sound]
+    leaves = {index for group in (broken if sound else broken[:-1]) for index in group.indices}
+    freed = _size(turns, leaves)
+    for unit in _units(sound):
+        if freed >= excess:
             break
-        if group[0] not in leaves:
-            leaves.update(group)
-            freed += sum(turns[index].tokens for index in group)
+        leaves.update(unit)
+        freed += _size(turns, unit)
     return leaves
 
 
-def _starts_well(turns: Sequence[Turn], leaves: set[int]) -> bool:
-    kept = (turn.role for index, turn in enumerate(turns) if index not in leaves and turn.role != "system")
-    return next(kept, "user") == "user"
+def _units(groups: Sequence[_Group]) -> Iterator[set[int]]:
+    """Yield what may leave, oldest first, as sets of indices that leave in one step."""
+    rounds: list[list[_Group]] = [[]]
+    for group in groups:
+        if group.role == "user":
+            rounds.append([])
+        rounds[-1].append(group)
+    before_users, *rounds = rounds
+    if rounds and before_users:
+        yield _indices(before_users)
+    for user, *answers in rounds[:-1]:
+        yield from (set(group.indices) for group in answers[:-1])
+        yield _indices([user, *answers[-1:]])
+    under_way = rounds[-1][1:] if rounds else before_users
+    yield from (set(group.indices) for group in under_way[:-1])
 
 
-def _groups(turns: Sequence[Turn]) -> list[list[int]]:
-    """Group turns that leave together: an assistant turn with the results that it called for."""
-    groups: list[list[int]] = []
-    open_calls: dict[str, list[int]] = {}
+def _groups(turns: Sequence[Turn]) -> list[_Group]:
+    """Group all turns but the system's, in order of their first turn, and mark the ones that are broken."""
+    groups: list[_Group] = []
+    callers: dict[str, _Group] = {}
     for index, turn in enumerate(turns):
-        caller = open_calls.pop(turn.answers or "", None) if turn.role == "tool" else None
+        caller = callers.get(turn.answers or "") if turn.role == "tool" else None
         if caller is not None:
-            caller.append(index)
-            continue
-        groups.append([index])
-        open_calls.update(dict.fromkeys(turn.tool_calls, groups[-1]))
+            caller.indices.append(index)
+            caller.unanswered.discard(turn.answers or "")
+        elif turn.role != "system":
+            group = _Group(turn.role, [index], set(turn.tool_calls), sound=turn.role != "tool")
+            groups.append(group)
+            callers.update(dict.fromkeys(turn.tool_calls, group))
+    spoken = [group for group in groups if group.role != "tool"]
+    for group in spoken[:-1]:
+        group.sound = not group.unanswered
     return groups
 
 
-def _waiting(turns: Sequence[Turn], groups: Sequence[list[int]]) -> list[int] | None:
-    """Return the last group if it is an assistant turn whose results are still to come."""
-    for group in reversed(groups):
-        if turns[group[0]].role != "tool":
-            return None if _is_answered(turns, group) else group
-    return None
+def _indices(groups: Sequence[_Group]) -> set[int]:
+    return {index for group in groups for index in group.indices}
 
 
-def _is_answered(turns: Sequence[Turn], group: Sequence[int]) -> bool:
-    return len(group) - 1 == len(turns[group[0]].tool_calls)
+def _size(turns: Sequence[Turn], indices: set[int]) -> int:
+    return sum(turns[index].tokens for index in indices)

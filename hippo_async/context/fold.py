@@ -1,126 +1,141 @@
-"""Folding evicted turns without a model: pick what carries something, keep the words. Pure (L17)."""
+"""Folding evicted turns into a short text without a model: what carries most stays, word for word (L17)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from hippo_async.context.clip import clip
+from hippo_async.context.signs import exact_things, is_conclusion, is_task, names_in, sentences_of, weight_of
 from hippo_async.context.tokens import estimate_tokens
 from hippo_async.protocols import TokenCounter
 from hippo_async.records import Turn
 
-LIMIT_TOKENS = 400
-NAMES_LISTED = 12
+SHORT_TURN = 160
+"""Characters up to which a turn is not taken apart."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？；])|\n+")
-_TASK = re.compile(
-    r"\b(?:need(?:s|ed)? to|have to|has to|must|should|please|todo|to do|remind|don't forget|remember to|"
-    r"deadline|by (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|"
-    r"нужно|надо|пожалуйста|должн|напомни|не забудь|срок|"
-    r"需要|请|記得|记得|必须|必須|要在|别忘|截止|提醒",
-    re.IGNORECASE,
-)
-_CONCLUSION = re.compile(
-    r"\b(?:decided?|decision|agreed?|agreement|conclu\w+|so we|we(?:'ll| will| are going to)|settled|"
-    r"chose|chosen|instead|in the end|final(?:ly)?|confirmed)\b|решил|решено|договорились|итог|вывод|подтвер|"
-    r"决定|決定|结论|結論|说好|商定|最终|最後|最后|确认|確認|改成",
-    re.IGNORECASE,
-)
-_PREFERENCE = re.compile(
-    r"\b(?:prefer\w*|favou?rite|allerg\w+|hate|love|like|never|always|"
-    r"my (?:name|wife|husband|sister|brother|mother|father|address|phone|birthday))\b|"
-    r"люблю|предпоч|аллерг|меня зовут|мой адрес|喜欢|喜歡|过敏|過敏|讨厌|我叫|住在",
-    re.IGNORECASE,
-)
-_EXACT = re.compile(r"\d|https?://|[\w.]+@[\w.]+|[A-Z]{2,}-\w+|[£$€¥]|«|“|「|《")
-_NAME = re.compile(
-    r"(?<![.!?…] )(?<!^)(?<![\w'])"
-    r"(?:[A-Z][a-zà-öø-ÿ]+(?:[ -][A-Z][a-zà-öø-ÿ]+)*|[А-ЯЁ][а-яё]+(?:[ -][А-ЯЁ][а-яё]+)*)"
-)
-_WEIGHTS = ((_EXACT, 3.0), (_TASK, 2.5), (_CONCLUSION, 2.5), (_PREFERENCE, 2.0), (_NAME, 1.5))
+POINTER_TOKENS = 16
+"""Tokens of a line that only says that there was a turn, and how it began."""
+
+_LONGEST_LINE = 3  # no line takes more than this part of the limit
+_SHORTEST_LINE = 4
+_NAMES_SHOWN = 12
+_RECENCY = 0.5
+_NOT_THE_USER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A summary in the turns' own words. ``text`` begins with a line that says what was folded."""
+    """A summary in the turns' own words.
+
+    ``text`` is what goes into memory; it never takes more tokens than was allowed. ``names``, ``tasks``,
+    ``conclusions`` and ``facts`` (dates, amounts, addresses, identifiers) are all that were found, shown or
+    not. ``originals`` are the records of the turns, where all that the text leaves out is found.
+    """
 
     text: str
     names: tuple[str, ...]
     tasks: tuple[str, ...]
     conclusions: tuple[str, ...]
+    facts: tuple[str, ...]
+    originals: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class _Passage:
     order: int
-    speaker: str
-    text: str
+    turn: int
+    line: str
     weight: float
 
 
 def fold_text(
-    turns: Sequence[Turn], *, limit_tokens: int = LIMIT_TOKENS, count: TokenCounter = estimate_tokens
+    turns: Sequence[Turn], *, limit_tokens: int = 400, count: TokenCounter = estimate_tokens
 ) -> Fold:
-    """Fold turns into at most ``limit_tokens``: names, then the sentences that carry most, in their order.
+    """Fold turns into at most ``limit_tokens`` (L17).
 
-    A sentence counts for exact things (numbers, dates, addresses, quotations), tasks, conclusions,
-    preferences and names; English, Russian and Chinese are known. Short turns survive word for word where
-    they fit. What does not fit is not lost: the record of the fold points to the originals. Deterministic.
+    The text says how many turns it stands for and whom and what they name. Then come lines of what was said,
+    in the order of the conversation, chosen by what they carry: exact things, tasks, conclusions, names. A
+    turn that no record keeps has at least a short line, as far as half of the limit allows.
+    English, Russian and Chinese are known; in other languages exact things still count. Deterministic.
     """
-    sentences = list(_sentences(turns))
-    names = _names(turns)
-    head = _head(turns, names)
-    chosen = _fit(sentences, limit_tokens - count(head), count)
-    lines = [head, *(_line(sentence) for sentence in chosen)]
+    names = names_in(turn.content for turn in turns)
+    sentences = [sentence for turn in turns for sentence in sentences_of(turn.content)]
+    head = clip(_head(turns, names), limit_tokens, count)
+    lines = _choose(turns, list(_passages(turns, names)), limit_tokens, limit_tokens - count(head), count)
     return Fold(
-        text="\n".join(lines) if count(head) <= limit_tokens else "",
+        text=_within(limit_tokens, [head, *lines], count),
         names=names,
-        tasks=tuple(sentence.text for sentence in sentences if _TASK.search(sentence.text)),
-        conclusions=tuple(sentence.text for sentence in sentences if _CONCLUSION.search(sentence.text)),
+        tasks=_unique(filter(is_task, sentences)),
+        conclusions=_unique(filter(is_conclusion, sentences)),
+        facts=_unique(fact for sentence in sentences for fact in exact_things(sentence)),
+        originals=_unique(turn.record_id for turn in turns if turn.record_id),
     )
 
 
 def _head(turns: Sequence[Turn], names: Sequence[str]) -> str:
-    about = f" ({', '.join(names[:NAMES_LISTED])})" if names else ""
-    return f"Folded from {len(turns)} turns{about}:"
+    about = f", about {', '.join(names[:_NAMES_SHOWN])}" if names else ""
+    return f"Folded from {len(turns)} turns{about}."
 
 
-def _sentences(turns: Sequence[Turn]) -> Iterator[_Sentence]:
+def _passages(turns: Sequence[Turn], names: Sequence[str]) -> Iterator[_Passage]:
+    """Yield what may be shown: short turns whole, longer ones by sentences."""
     order = 0
-    for turn in turns:
-        for part in _SENTENCE_END.split(turn.content):
-            text = " ".join(part.split())
+    for place, turn in enumerate(turns):
+        flat = " ".join(turn.content.split())
+        trust = 1.0 if turn.role == "user" else _NOT_THE_USER
+        for text in [flat] if len(flat) <= SHORT_TURN else sentences_of(turn.content):
+            weight = trust * weight_of(text, names) + _RECENCY * place / len(turns)
             if text:
-                yield _Sentence(order, turn.name or turn.role, text, _weight(text, turn.role))
-                order += 1
+                yield _Passage(order, place, f"- {turn.name or turn.role}: {text}", weight)
+            order += 1
 
 
-def _weight(text: str, role: str) -> float:
-    found = sum(weight for pattern, weight in _WEIGHTS if pattern.search(text))
-    length = min(len(text), 200) / 200
-    return (found + length) * (1.0 if role == "user" else 0.8)
+def _choose(
+    turns: Sequence[Turn], passages: Sequence[_Passage], limit: int, room: int, count: TokenCounter
+) -> list[str]:
+    """Return the lines to show, in order, chosen by weight.
+
+    If there are turns that no record keeps, half of the limit is left for a short line from each of them.
+    """
+    page = _Page(room, count)
+    ranked = sorted(passages, key=lambda each: (-each.weight, each.order))
+    best = {each.turn: each for each in reversed(ranked) if not turns[each.turn].record_id}
+    ranked = ranked[: max(limit, 0)]  # each line takes a token at least
+    page.show(ranked, most=limit // _LONGEST_LINE, reserve=limit // 2 if best else 0)
+    seen = {each.turn for each in passages if each.order in page.lines}
+    page.show([best[turn] for turn in sorted(best) if turn not in seen], most=POINTER_TOKENS)
+    page.show(ranked, most=limit // _LONGEST_LINE)
+    return [page.lines[order] for order in sorted(page.lines)]
 
 
-def _fit(sentences: Sequence[_Sentence], room: int, count: TokenCounter) -> list[_Sentence]:
-    """Take the weightiest sentences that fit, each whole, and give them back in their order."""
-    chosen = []
-    for sentence in sorted(sentences, key=lambda each: (-each.weight, each.order)):
-        cost = count("\n" + _line(sentence))
-        if cost <= room:
-            chosen.append(sentence)
-            room -= cost
-    return sorted(chosen, key=lambda each: each.order)
+class _Page:
+    """Lines by their order, and the tokens that are left for more."""
+
+    def __init__(self, room: int, count: TokenCounter) -> None:
+        self.lines: dict[int, str] = {}
+        self._room = room
+        self._count = count
+
+    def show(self, passages: Iterable[_Passage], *, most: int, reserve: int = 0) -> None:
+        """Take passages, or more of them, cut to ``most`` tokens each, while ``reserve`` tokens stay free."""
+        for passage in passages:
+            if self._room - reserve < _SHORTEST_LINE:
+                return
+            line = clip(passage.line, most, self._count)
+            before = self.lines.get(passage.order, "")
+            extra = self._count("\n" + line) - (self._count("\n" + before) if before else 0)
+            if len(line) > len(before) and extra <= self._room - reserve:
+                self.lines[passage.order] = line
+                self._room -= extra
 
 
-def _line(sentence: _Sentence) -> str:
-    return f"- {sentence.speaker}: {sentence.text}"
+def _within(limit: int, lines: list[str], count: TokenCounter) -> str:
+    """Join lines. With a counter whose parts do not bound the whole, the last lines may have to go."""
+    while count("\n".join(lines)) > limit and lines:
+        lines = lines[:-1]
+    return "\n".join(lines)
 
 
-def _names(turns: Sequence[Turn]) -> tuple[str, ...]:
-    """Capitalised words that do not begin a sentence, the most frequent first."""
-    found: dict[str, int] = {}
-    for turn in turns:
-        for match in _NAME.finditer(turn.content):
-            found[match[0]] = found.get(match[0], 0) + 1
-    return tuple(sorted(found, key=lambda name: (-found[name], list(found).index(name))))
+def _unique(found: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found))

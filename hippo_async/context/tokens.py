@@ -4,14 +4,14 @@ Budgets are promises, so the estimate is an upper bound under cl100k_base and o2
 whose files are public, for any text in any script. It rests on what byte-pair encoding cannot do:
 
 - a token holds at least one byte, so bytes bound tokens;
-- two neighbours whose join is in the vocabulary never stay apart. Where every pair of letters is in it, no two
-  single letters stand side by side, so three letters cost two tokens at most;
-- the tokens in front of a cut are the encoding of the text in front of it. A word that begins with a known one
-  costs at most what a beginning of the known word can cost, and the rest by letters;
+- two neighbours whose join is in the vocabulary never stay apart. Where every pair of letters is in it, no
+  two single letters stand side by side, so three letters cost two tokens at most;
+- the tokens in front of a cut are the encoding of the text in front of it. A word that begins with a known
+  one costs at most what a beginning of the known word can cost, and the rest by letters;
 - a known word between two ASCII characters that are no letters is one token.
 
-A word at either end of a text is charged by its letters, since what it will be joined to may make another word
-of it. So ``estimate_tokens(a) + estimate_tokens(b)`` bounds the tokens of ``a + b`` as well.
+A word at either end of a text is charged by its letters, since what it will be joined to may make another
+word of it. So ``estimate_tokens(a) + estimate_tokens(b)`` bounds the tokens of ``a + b`` as well.
 """
 
 from __future__ import annotations
@@ -134,10 +134,11 @@ def _letters(run: str) -> int:
 def _character(character: str) -> int:
     """Charge a character outside ASCII by itself: its bytes at most, and one more for a digit.
 
-    A digit of another script shifts the groups of three in which the digits around it are cut.
+    A digit of another script shifts the groups of three in which the digits around it are cut. One that this
+    Python does not know yet may be such a digit.
     """
     point = ord(character)
-    if category(character)[0] == "N":
+    if category(character)[0] == "N" or category(character) == "Cn":
         return len(character.encode()) + 1
     if character in ONE_TOKEN:
         return 1

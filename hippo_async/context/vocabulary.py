@@ -8,41 +8,38 @@ larger, never too small.
 from __future__ import annotations
 
 # Runs of punctuation that are one token, with and without a space in front, whatever line ends follow.
-PUNCTUATION = frozenset(
-    r'''
+_PUNCTUATION = r'''
     ": """ ", -> ): [" (" ], () ** "] ") __ =" }, == ]] ), // `` [] )) :: ). .. __( ]) ); {" ." {} += "\ *,
     ', "{ ". ': && (): === ]. `. "" (), ()) != "), ){ (** (). || ={ => [[ ([ (_ =' (__ (' ... [_ [' "", !==
     (( }) (); >", }; "` */ "_ >= ")) =[ {}) ]; "/ ``` =( <= }. "} "); "$ [: (* _, }\ {}, (! '. >>> ("\ "< }:
     "). }); ][ ," ') ({ "; {' '{ )[ := </ [- [], "[ }} []) _: ..., _) -- '[ :] \\ _$ :", ++ :" '" ++) "," _.
     "' (< (- ';
-    '''.split()
-)
+'''
+PUNCTUATION = frozenset(_PUNCTUATION.split())
 
 # Pairs of letters of one case that are not one token; every other such pair of ASCII letters is.
-RARE_PAIRS = frozenset(
-    """
+_RARE_PAIRS = """
     bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qv qy qz rj tj tq uq vq vz wq
     wv wz xg xh xj xk xq xu xv xw yf yj yq yv zg zj zq zr zv BQ BZ CJ CQ CZ DQ DZ EJ EY FJ FQ FV FZ GJ GK GQ
     GZ HJ IY JF JG JH JL JN JQ JU JW JX JY JZ KJ KQ KU KX KZ LH LJ LQ LW LX LZ MZ NQ OJ OQ OY OZ PQ PZ QD QF
     QG QH QI QJ QK QO QV QW QX QY QZ RJ RQ RZ TJ TQ UH UJ UO UQ UW UZ VH VJ VQ VU VW VX VY VZ WJ WQ WU WV WY
     WZ XG XH XJ XK XN XO XQ XU XV XW XZ YB YD YF YH YI YJ YK YQ YR YU YV YX ZB ZC ZD ZG ZI ZJ ZK ZL ZM ZP ZQ
     ZS ZT ZU ZV
-    """.split()
-)
+"""
+RARE_PAIRS = frozenset(_RARE_PAIRS.split())
 
 # Cyrillic capitals that are one token each; all small letters of the Russian alphabet are.
 CYRILLIC_CAPITALS = "АБВГДЕЗИКЛМНОПРСТУФЦЧЭЯ"
 
 # Pairs of Cyrillic letters that are one token.
-CYRILLIC_PAIRS = frozenset(
-    """
+_CYRILLIC_PAIRS = """
     аб ав аг ад аж аз ай ак ал ам ан ап ар ас ат ач аш ая ва го да де др еб ев ег ед ее еж ез ей ек ел ем ен
     еп ер ес ет ех еч еш ещ же ив иг ид ие из ии ий ик ил им ин ип ир ис ит иф их ич ия ка ке ки ко ку ла ли
     ло ль лю ля ма ми на не ни но ны ня об ов ог од ое ож оз ой ок ол ом он оп ор ос от оч ощ оя ра ри ру ры
     ск сл сп ст сы ся та те ти то ту ты ть уб уг уд уж уй ук ум ун уп ур ус ут уч ущ ую ца ци ше ши ыв ые ый
     ых ью ют ющ яд яз ят
-    """.split()
-)
+"""
+CYRILLIC_PAIRS = frozenset(_CYRILLIC_PAIRS.split())
 
 # Cyrillic letters that are one token together with a space in front.
 CYRILLIC_AFTER_SPACE = "абвгдежзиклмнопрстуфхцчшэяАБВГДЕЗИКМНОПРСТУФЭ"

@@ -1,0 +1,105 @@
+"""Choosing what to bring up: for a briefing, or to load the newest. Runs in the library's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from hippo_async.briefing import BriefItem, compose, select_recent, trusted
+from hippo_async.config import Settings
+from hippo_async.errors import InvalidInput
+from hippo_async.protocols import TokenCounter
+from hippo_async.records import Briefing, Filters, Kind, Record
+
+if TYPE_CHECKING:
+    from hippo_async.index import Row
+    from hippo_async.recall.library import Library
+
+RECENT_ROWS = 2000
+CHARS_PER_TOKEN = 4
+
+
+def select_briefing(
+    library: Library,
+    query: str | None,
+    *,
+    budget: int,
+    filters: Filters,
+    exclude_keys: Collection[str],
+    top_k: int,
+    count: TokenCounter,
+) -> Briefing:
+    """Compose a briefing: what answers ``query`` first, then the newest that was not routine (M4, J9).
+
+    Folds come after the memories they were made of. What is captured under ``exclude_keys``, and what reads
+    like an order from outside, stays out.
+    """
+    shown = set(library.ids_by_key(list(exclude_keys)).values())
+    hits = library.search(query, filters=filters, limit=top_k) if query else []
+    found = sorted((hit.record for hit in hits), key=lambda record: record.is_fold)
+    rows = islice(library.newest(filters=filters, include_routine=False), RECENT_ROWS)
+    recent = library.read(_within(rows, budget * CHARS_PER_TOKEN))
+    items = [BriefItem(record, "recalled") for record in found]
+    items += [BriefItem(record, "recent") for record in reversed(recent)]
+    wanted = [item for item in items if item.record.record_id not in shown and trusted(item.record)]
+    return compose(wanted, budget=budget, count=count)
+
+
+def load_recent(
+    library: Library, *, budget_chars: int, include_routine: bool, filters: Filters
+) -> list[Record]:
+    """Return the newest records whose contents fit, in the order of time (J9)."""
+    return library.read(
+        _within(library.newest(filters=filters, include_routine=include_routine), budget_chars)
+    )
+
+
+def filters_of(
+    tags: Sequence[str] = (),
+    kinds: Sequence[Kind | str] = (),
+    roles: Sequence[str] = (),
+    scope: Sequence[str] = (),
+    session: str | None = None,
+    start: datetime | None = None,
+    end: datetime | None = None,
+) -> Filters:
+    """Build filters from what a caller gave. Raises :class:`InvalidInput` for what cannot be asked."""
+    return Filters(
+        tags=tuple(tags),
+        kinds=tuple(kind_of(kind) for kind in kinds),
+        roles=tuple(roles),
+        scope=tuple(scope),
+        session=session,
+        start=start,
+        end=end,
+    )
+
+
+def kind_of(kind: Kind | str) -> Kind:
+    """Return the kind of that name (J3). Raises :class:`InvalidInput` for another."""
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise InvalidInput(f"kind {kind!r} is unknown; it is one of {', '.join(Kind)} (J3)") from None
+
+
+def limit_of(top_k: int | None, settings: Settings) -> int:
+    """Return how many hits are wanted. Raises :class:`InvalidInput` for none or more than are allowed."""
+    limit = settings.retrieval.top_k if top_k is None else top_k
+    if not 1 <= limit <= settings.max_recall_top_k:
+        raise InvalidInput(f"top_k {limit}; it takes 1 to {settings.max_recall_top_k}")
+    return limit
+
+
+def _within(rows: Iterable[Row], budget_chars: int) -> list[Row]:
+    """Take rows from the tail while their texts fit; return them in the order of time."""
+    seen: dict[int, Row] = {}
+
+    def lengths() -> Iterator[tuple[int, int]]:
+        for row in rows:
+            seen[row.seq] = row
+            yield row.seq, row.length
+
+    return [seen[seq] for seq in select_recent(lengths(), budget_chars=budget_chars)]
