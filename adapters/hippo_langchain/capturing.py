@@ -39,8 +39,7 @@ class Capturer:
         """Capture messages that are known to be new: a model's answer."""
         with conversation.lock:
             for message in messages:
-                if message.id is None or message.id not in conversation.ids:
-                    self._keep(conversation, message)
+                self._keep(conversation, message)
 
     def report(self, address: Address, note: Note) -> None:
         """Capture something that is not a message: an error that was raised."""

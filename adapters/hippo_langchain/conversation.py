@@ -21,7 +21,7 @@ from hippo_async import Record
 from hippo_async.records import Kind
 from hippo_langchain.address import Address
 from hippo_langchain.eviction import Cursor
-from hippo_langchain.messages import fingerprint, is_spoken, mark_of
+from hippo_langchain.messages import exact_mark_of, fingerprint, is_spoken, mark_of
 
 TAIL = 256
 """Turns of a conversation that are remembered here, newest last."""
@@ -70,7 +70,9 @@ class Conversation:
                 return
             self.restored = True
             for record in records:
-                if record.role in {"user", "assistant"} and record.kind is Kind.OBSERVATION:
+                if record.is_fold:
+                    self.fold = record.text
+                elif record.role in {"user", "assistant"} and record.kind is Kind.OBSERVATION:
                     self._restore_turn(record, fingerprint(record.role, record.text))
 
     def unseen(self, messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
@@ -91,11 +93,11 @@ class Conversation:
         if is_spoken(message):
             self.tail.append(mark)
         if key is not None:
-            self.keys[mark] = key
+            self.keys[exact_mark_of(message)] = key
 
     def key_of(self, message: BaseMessage) -> str | None:
         """Return the key under which a message was captured, while that is remembered."""
-        return self.keys.get(mark_of(message))
+        return self.keys.get(exact_mark_of(message))
 
     def keys_of(self, messages: Sequence[BaseMessage]) -> list[str]:
         """Return the keys of the newest turns among these messages, as far as they are remembered."""

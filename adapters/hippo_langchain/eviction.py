@@ -5,13 +5,13 @@ What leaves next is decided by :func:`hippo_async.plan_eviction`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from langchain_core.messages import AnyMessage, BaseMessage, ToolMessage
 
-from hippo_langchain.messages import calls_of, digest, mark_of
+from hippo_langchain.messages import calls_of, digest, exact_mark_of
 
 CONTEXT = 15
 """Messages before the last folded one that have to be equal too where ids do not last."""
@@ -41,8 +41,10 @@ class Cursor:
         return {**asdict(self), "kept": list(self.kept)}
 
     @classmethod
-    def from_state(cls, value: Mapping[str, Any]) -> Cursor:
-        """Read back what :meth:`as_state` wrote."""
+    def from_state(cls, value: object) -> Cursor | None:
+        """Read back what :meth:`as_state` wrote; ``None`` for anything else, such as another release's."""
+        if not isinstance(value, dict) or value.keys() != {field.name for field in fields(cls)}:
+            return None
         return cls(**{**value, "kept": tuple(value["kept"])})
 
     def position(self, messages: Sequence[BaseMessage]) -> int:
@@ -58,7 +60,7 @@ class Cursor:
         last = messages[place - 1]
         if self.last_id is not None and last.id == self.last_id:
             return True
-        return _fold_mark(last) == self.mark and _mark_before(messages, place - 1) == self.before
+        return exact_mark_of(last) == self.mark and _mark_before(messages, place - 1) == self.before
 
 
 def furthest(messages: Sequence[BaseMessage], cursors: Iterable[Cursor]) -> tuple[int, Cursor | None]:
@@ -89,7 +91,7 @@ def moved(messages: Sequence[BaseMessage], visible: Sequence[int], evicted: Coll
     return Cursor(
         count=position,
         last_id=last.id,
-        mark=_fold_mark(last),
+        mark=exact_mark_of(last),
         before=_mark_before(messages, position - 1),
         kept=tuple(position - index for index in visible if index < position and index not in evicted),
     )
@@ -122,8 +124,4 @@ def unanswered(call_id: str, name: str) -> AnyMessage:
 
 
 def _mark_before(messages: Sequence[BaseMessage], place: int) -> str:
-    return digest(*(_fold_mark(message) for message in messages[max(0, place - CONTEXT) : place]))
-
-
-def _fold_mark(message: BaseMessage) -> str:
-    return digest(mark_of(message), *(call["id"] or "" for call in calls_of(message)))
+    return digest(*(exact_mark_of(message) for message in messages[max(0, place - CONTEXT) : place]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -51,22 +51,23 @@ class Folder:
         """Return what the model is to be shown.
 
         Over ``threshold`` of the window the oldest messages are folded down to ``target`` of it, each
-        message once. They leave only after the fold is durable: if it fails, they stay, and the next call
-        tries again.
+        message once; a long history that is seen for the first time in several folds. They leave only after
+        their fold is durable: if it fails, they stay, and the next call tries again.
         """
         messages = request.messages
         cursors = self._cursors(conversation, request)
         visible = shown(messages, cursors)
-        leaving = self._plan(request, visible)
-        if leaving and await self._faults.attempt("fold", self._fold(conversation, messages, leaving), False):
+        for leaving in _batches(self._plan(request, visible), self._max_tokens):
+            if not await self._folded(conversation, messages, leaving):
+                break
             conversation.cursor = self._moved(messages, visible, leaving)
             visible = shown(messages, [conversation.cursor])
             cursors = [conversation.cursor]
         return Window([messages[index] for index in visible], self._update(request, visible, cursors))
 
     def _cursors(self, conversation: Conversation, request: ModelRequest[Any]) -> list[Cursor]:
-        stored = request.state.get(CURSOR)
-        cursors = [Cursor.from_state(stored)] if isinstance(stored, dict) else []
+        stored = Cursor.from_state(request.state.get(CURSOR))
+        cursors = [] if stored is None else [stored]
         if conversation.cursor is not None and conversation.cursor not in cursors:
             cursors.append(conversation.cursor)
         return cursors
@@ -95,6 +96,11 @@ class Folder:
             fixed_tokens=fixed,
         )
         return {visible[place]: turns[place] for place in plan.evict}
+
+    async def _folded(
+        self, conversation: Conversation, messages: Sequence[AnyMessage], leaving: Mapping[int, Turn]
+    ) -> bool:
+        return await self._faults.attempt("fold", self._fold(conversation, messages, leaving), False)
 
     async def _fold(
         self, conversation: Conversation, messages: Sequence[AnyMessage], leaving: Mapping[int, Turn]
@@ -131,3 +137,17 @@ class Folder:
     def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
         system = self._count(text_of(request.system_message)) if request.system_message else 0
         return system + self._count.tools(request.tools) + self._reserve
+
+
+def _batches(leaving: Mapping[int, Turn], most: int) -> Iterator[dict[int, Turn]]:
+    """Cut what leaves into parts of at most ``most`` tokens (or one turn), as a summarizer can take in."""
+    batch: dict[int, Turn] = {}
+    tokens = 0
+    for index, turn in leaving.items():
+        if batch and tokens + turn.tokens > most:
+            yield batch
+            batch, tokens = {}, 0
+        batch[index] = turn
+        tokens += turn.tokens
+    if batch:
+        yield batch

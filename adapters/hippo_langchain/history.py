@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import (
@@ -19,15 +20,15 @@ from langchain_core.messages import (
     messages_from_dict,
 )
 
-from hippo_async import Hippocampus, Kind, Record, blocking
+from hippo_async import Hippocampus, Kind, Record, blocking, is_briefing
 from hippo_async.records import Source
 from hippo_langchain.address import Address
 from hippo_langchain.capturing import capture_key
-from hippo_langchain.messages import HARNESS_KEY, MEDIA, calls_line, is_briefing, mark_of, role_of, text_of
+from hippo_langchain.messages import HARNESS_KEY, MEDIA, calls_line, mark_of, role_of, text_of
 
 CLEARED_TAG = "history:cleared"
 NO_TEXT = "(no text)"
-_PLAIN = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
+_PLAIN: dict[str, type[BaseMessage]] = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage}
 _BYTES = ("base64", "data")
 
 
@@ -42,7 +43,11 @@ class HippoChatMessageHistory(BaseChatMessageHistory):
     their place, L16) are not kept.
 
     The journal only grows, so :meth:`clear` deletes nothing: it writes a mark, and this history no longer
-    shows what stands before. Recall still finds it.
+    shows what stands before. Recall still finds it. Messages that are added again after it are stored
+    again.
+
+    It shows what came in by this door. Beside :class:`HippoMiddleware` on the same session, texts are kept
+    by both.
     """
 
     def __init__(self, memory: Hippocampus, session_id: str, *, scope: Sequence[str] = ()) -> None:
@@ -64,14 +69,20 @@ class HippoChatMessageHistory(BaseChatMessageHistory):
         return _messages_of(records)
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Add messages; blocks only if the memory has to be opened."""
-        if not self._memory.is_open:
-            blocking(self._memory.open)()
-        self._capture(messages)
+        """Add messages. Blocks only to open the memory and, once a session, to look for its last mark."""
+        if self._memory.is_open and self._mark_known():
+            self._capture(messages)
+        else:
+            blocking(self.aadd_messages)(messages)
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Add messages."""
         await self._memory.open()
+        if not self._mark_known():
+            marks = await self._memory.latest(
+                tags=[CLEARED_TAG], session=self._address.session, scope=self._address.scope
+            )
+            self._marks().setdefault(self._address, marks[0].record_id if marks else "")
         self._capture(messages)
 
     def clear(self) -> None:
@@ -81,7 +92,7 @@ class HippoChatMessageHistory(BaseChatMessageHistory):
     async def aclear(self) -> None:
         """Show nothing of what was added so far any more; durable when it returns."""
         await self._memory.open()
-        await self._memory.record(
+        mark = await self._memory.record(
             "The chat message history was cleared.",
             kind=Kind.STATE,
             source=Source.SELF,
@@ -89,10 +100,22 @@ class HippoChatMessageHistory(BaseChatMessageHistory):
             scope=self._address.scope,
             tags=[CLEARED_TAG],
         )
+        self._marks()[self._address] = mark.record_id
 
     def _capture(self, messages: Sequence[BaseMessage]) -> None:
+        since = self._marks()[self._address]
         for message in _once(messages):
-            self._memory.capture(**_entry(message, self._address))
+            self._memory.capture(**_entry(message, self._address, since))
+
+    def _mark_known(self) -> bool:
+        return self._address in self._marks()
+
+    def _marks(self) -> dict[Address, str]:
+        """The id of the last mark of each session of this memory, whichever history object wrote it."""
+        return _marks_of_memories.setdefault(self._memory, {})
+
+
+_marks_of_memories: WeakKeyDictionary[Hippocampus, dict[Address, str]] = WeakKeyDictionary()
 
 
 def _once(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
@@ -110,25 +133,23 @@ def _once(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     ]
 
 
-def _entry(message: BaseMessage, address: Address) -> dict[str, Any]:
-    """Return the arguments of the capture that keeps a message."""
+def _entry(message: BaseMessage, address: Address, since: str) -> dict[str, Any]:
+    """Return the arguments of the capture that keeps a message; one added again after a mark is new."""
     message_id = message.id or uuid4().hex
     role = "system" if message.additional_kwargs.get(HARNESS_KEY) else role_of(message) or "system"
-    exact = None if _is_plain(message) else _as_json(message)
-    identity = [
-        role,
-        message_id,
-        *([mark_of(message)] if role == "user" else []),
-        *(["exact"] if exact else []),
-    ]
-    labels = {"message_id": message_id, "message": exact, "tool": message.name if role == "tool" else None}
+    labels = {
+        "history": True,
+        "message_id": message_id,
+        "message": None if _is_plain(message) else _as_json(message),
+        "tool": message.name if role == "tool" else None,
+    }
     return {
         "content": _readable(message),
         "role": role,
         "kind": _kind(message),
         "session": address.session,
         "scope": address.scope,
-        "key": capture_key(address, identity),
+        "key": capture_key(address, ["history", since, message_id, mark_of(message)]),
         "metadata": {name: value for name, value in labels.items() if value},
     }
 
@@ -141,7 +162,7 @@ def _is_plain(message: BaseMessage) -> bool:
     return (
         kind
         and isinstance(message.content, str)
-        and bool(message.content)
+        and bool(message.content.strip())
         and not (extras or calls or message.name)
     )
 
@@ -178,22 +199,21 @@ def _readable(message: BaseMessage) -> str:
 
 
 def _messages_of(records: Sequence[Record]) -> list[BaseMessage]:
-    """Rebuild the messages since the last mark; of two records of one message, the later one tells it."""
+    """Rebuild the messages since the last mark; one that was edited stands where it first stood."""
     found: dict[str, BaseMessage] = {}
     for record in records:
         if CLEARED_TAG in record.tags:
             found.clear()
-        elif (message := _message_of(record)) is not None:
-            found[message.id or record.record_id] = message
+        elif record.metadata.get("history"):
+            message_id = str(record.metadata["message_id"])
+            found[message_id] = _message_of(record, message_id)
     return list(found.values())
 
 
-def _message_of(record: Record) -> BaseMessage | None:
+def _message_of(record: Record, message_id: str) -> BaseMessage:
     exact = record.metadata.get("message")
     if isinstance(exact, dict):
-        message = messages_from_dict([exact])[0]
-        return message.model_copy(update={"id": record.metadata.get("message_id")})
-    kind = _PLAIN.get(record.role or "") if record.kind is Kind.OBSERVATION else None
-    return (
-        None if kind is None else kind(record.text, id=record.metadata.get("message_id") or record.record_id)
-    )
+        (message,) = messages_from_dict([exact])
+        return message.model_copy(update={"id": message_id})
+    plain = _PLAIN[record.role or "user"]
+    return plain(record.text, id=message_id)

@@ -4,7 +4,7 @@ stored."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
@@ -61,23 +61,23 @@ class Briefer:
         return "\n".join([_EARLIER, *(f"> {line}" for line in text.splitlines())]) if text else ""
 
 
-def with_block(
-    messages: list[AnyMessage], system: SystemMessage | None, block: str, place: Place
-) -> tuple[list[AnyMessage], SystemMessage | None]:
-    """Return messages and system message with the block in place.
-
-    ``tail`` puts a human message, marked as the harness's, before the newest question: all before it stays
-    equal from turn to turn and cached. ``system`` appends a content block to the system message.
-    """
-    if not block:
-        return messages, system
-    if place == "system":
-        return messages, _with_system_block(system, block)
+def with_block_before_question(messages: list[AnyMessage], block: str) -> list[AnyMessage]:
+    """Return the messages with the block before the newest question, as a human message that is marked as the
+    harness's. All before it stays equal from turn to turn, and cached."""
     index = newest_question(messages)
     if index is None:
-        return messages, system
+        return messages
     note = HumanMessage(block, additional_kwargs={HARNESS_KEY: HARNESS_SOURCE})
-    return [*messages[:index], note, *messages[index:]], system
+    return [*messages[:index], note, *messages[index:]]
+
+
+def with_block_in_system(system: SystemMessage | None, block: str) -> SystemMessage:
+    """Return the system message with the block as its last content block."""
+    if system is None:
+        return SystemMessage(block)
+    content = system.content
+    before = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return system.model_copy(update={"content": [*before, {"type": "text", "text": f"\n\n{block}"}]})
 
 
 def clipped(text: str, budget: int, count: TokenCounter) -> str:
@@ -85,10 +85,3 @@ def clipped(text: str, budget: int, count: TokenCounter) -> str:
     while text and (tokens := count(text)) > budget:
         text = text[: min(len(text) - 1, len(text) * max(budget, 0) // tokens)]
     return text
-
-
-def _with_system_block(system: SystemMessage | None, block: str) -> SystemMessage:
-    if system is None:
-        return SystemMessage(block)
-    before: list[Any] = [system.content] if isinstance(system.content, str) else list(system.content)
-    return system.model_copy(update={"content": [*before, {"type": "text", "text": f"\n\n{block}"}]})

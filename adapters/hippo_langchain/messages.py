@@ -97,6 +97,13 @@ def mark_of(message: BaseMessage) -> str:
     return fingerprint(role_of(message) or message.type, text_of(message))
 
 
+def exact_mark_of(message: BaseMessage) -> str:
+    """Return a fingerprint that also tells tool calls apart: two messages that say nothing may call for
+    much."""
+    calls = [call["id"] or "" for call in calls_of(message)]
+    return digest(mark_of(message), *calls) if calls else mark_of(message)
+
+
 def fingerprint(role: str, text: str) -> str:
     """Return 32 hex digits that stand for a role and its text, whatever white space surrounds it."""
     return digest(role, text.strip())

@@ -6,6 +6,7 @@ checkpoint of the whole conversation each time; what it would see, the next mode
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,12 +19,13 @@ from langchain.agents.middleware import (
     ModelRequest,
     ModelResponse,
 )
-from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
+from langchain.agents.middleware.types import ContextT, PrivateStateAttr, ResponseT, ToolCallRequest
 from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from hippo_async import Hippocampus, blocking
+from hippo_async.errors import Closed
 from hippo_langchain.address import ScopeSource, SessionSource, address_of, current_address
 from hippo_langchain.capturing import Capturer
 from hippo_langchain.conversation import TAIL, Conversation, Conversations
@@ -31,11 +33,11 @@ from hippo_langchain.eviction import unanswered, with_pairs
 from hippo_langchain.faults import Faults
 from hippo_langchain.folding import Folder, Mode, Window
 from hippo_langchain.identity import IdentityWatch
-from hippo_langchain.injection import Briefer, Place, with_block
+from hippo_langchain.injection import Briefer, Place, with_block_before_question, with_block_in_system
 from hippo_langchain.messages import error_note, text_of
 from hippo_langchain.tools import TOOL_NAMES, memory_tools
 
-CAPTURES_AT_ONCE = 500
+CAPTURES_AT_ONCE = 250
 
 ModelHandler = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncModelHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -57,7 +59,7 @@ class _Call:
     update: dict[str, Any] | None
 
 
-class HippoMiddleware(AgentMiddleware[HippoState, Any, Any]):
+class HippoMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
     """Captures, briefs, evicts and folds for an agent; needs no further configuration.
 
     ``create_agent(model, tools, middleware=[HippoMiddleware(memory)])``. The memory is opened at the first
@@ -171,26 +173,33 @@ class HippoMiddleware(AgentMiddleware[HippoState, Any, Any]):
     async def _before(self, request: ModelRequest[Any]) -> _Call:
         conversation = self._conversation(request.runtime)
         attempt = self._faults.attempt
-        await attempt("open", self._open(), None)
-        await attempt("capture", self._capture(conversation, request.state["messages"]), None)
-        await attempt("identity", self._identity.look(_prompt(request)), None)
+        is_open = await attempt("open", self._open(), False)
+        if is_open:
+            await attempt("capture", self._capture(conversation, request.state["messages"]), None)
+            await attempt("identity", self._identity.look(_prompt(request)), None)
         window = Window(request.messages)
         if self._folder is not None:
             window = await attempt("evict", self._folder.fit(conversation, request), window)
         block = ""
-        if self._place is not None:
+        if is_open and self._place is not None:
             block = await attempt("brief", self._briefer.block(conversation, window.messages), "")
         return _Call(self._sent(request, window, block), conversation, window.update)
 
-    async def _open(self) -> None:
+    async def _open(self) -> bool:
         """Open the memory for the first call. One that its owner closed later stays closed."""
         if not self._opened:
             await self._memory.open()
             self._opened = True
+        if not self._memory.is_open:
+            raise Closed("the memory was closed while its agent goes on")
+        return True
 
     def _sent(self, request: ModelRequest[Any], window: Window, block: str) -> ModelRequest[Any]:
-        messages = with_pairs(window.messages, unanswered)
-        messages, system = with_block(messages, request.system_message, block, self._place or "tail")
+        messages, system = with_pairs(window.messages, unanswered), request.system_message
+        if block and self._place == "system":
+            system = with_block_in_system(system, block)
+        elif block:
+            messages = with_block_before_question(messages, block)
         return request.override(messages=messages, system_message=system)
 
     async def _capture(self, conversation: Conversation, messages: Sequence[AnyMessage]) -> None:
@@ -200,18 +209,25 @@ class HippoMiddleware(AgentMiddleware[HippoState, Any, Any]):
             known = await self._faults.attempt("restore", earlier, [])
             conversation.restore(known)
         while self._capturer.take(conversation, messages, limit=CAPTURES_AT_ONCE):
-            await self._memory.flush()  # a long history seen for the first time comes in portions
+            await self._make_room()  # a long history is seen for the first time
+
+    async def _make_room(self) -> None:
+        """Let others have the loop, and the disk catch up before the buffer is full."""
+        if self._memory.status().buffered > self._memory.settings.capture.buffer_turns // 2:
+            await self._memory.flush()
+        await asyncio.sleep(0)
 
     def _after(
         self, call: _Call, response: ModelResponse[Any]
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-        self._capturer.add(call.conversation, response.result)
+        if self._memory.is_open:  # else it is found in the state by the first call with an open memory
+            self._capturer.add(call.conversation, response.result)
         if call.update is None:
             return response
         return ExtendedModelResponse(model_response=response, command=Command(update=call.update))
 
     def _after_tool(self, conversation: Conversation, result: ToolResult) -> ToolResult:
-        if isinstance(result, ToolMessage):
+        if self._memory.is_open and isinstance(result, ToolMessage):
             self._capturer.add(conversation, [result])
         return result
 

@@ -24,8 +24,11 @@ import typer
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolErrorMiddleware
 from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from hippo_async import Hippocampus, Record, is_briefing
@@ -40,6 +43,7 @@ from hippo_langchain.demo import (
     load_conversation,
 )
 from hippo_langchain.middleware import HippoMiddleware
+from hippo_langchain.tools import memory_tools
 
 AGENT = "letterpress"
 WINDOW = 2000
@@ -124,7 +128,7 @@ async def replay(session: DemoSession, folder: Path) -> DayReport:
             folds=sum(record.is_fold for record in mine),
             tool_errors=sum(record.kind == "error" for record in mine),
             model_calls=len(model.seen),
-            largest_prompt=max(_tokens(memory, messages) for messages in model.seen),
+            largest_prompt=max(_tokens(memory, messages) for messages in model.seen) + _tool_tokens(memory),
             largest_briefing=max(_briefing_tokens(memory, messages) for messages in model.seen),
             seconds=clock.monotonic() - began,
             answers=tuple(_answers(session, replies, earlier)),
@@ -211,6 +215,11 @@ def _tokens(memory: Hippocampus, messages: Sequence[BaseMessage]) -> int:
     return sum(memory.count_tokens(message.text) + 4 for message in messages)
 
 
+def _tool_tokens(memory: Hippocampus) -> int:
+    tools = [*demo_tools(), *memory_tools(memory)]
+    return sum(memory.count_tokens(json.dumps(convert_to_openai_tool(tool))) for tool in tools)
+
+
 def _briefing_tokens(memory: Hippocampus, messages: Sequence[BaseMessage]) -> int:
     return sum(memory.count_tokens(message.text) for message in messages if is_briefing(message.text))
 
@@ -228,41 +237,36 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 def _show(
     conversation: DemoConversation, days: Sequence[DayReport], chain: dict[str, Any], forgery: dict[str, Any]
 ) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     console.print(conversation.about, style="dim")
-    table = Table(
-        "day", "process", "turns", "records", "folds", f"largest prompt (of {WINDOW})", title_justify="left"
-    )
-    table.add_column(f"largest briefing (of {BRIEFING})")
-    for number, (session, day) in enumerate(zip(conversation.sessions, days, strict=True), start=1):
-        table.add_row(
-            str(session.day),
-            str(number),
-            str(day.captured),
-            str(day.records),
-            str(day.folds),
-            f"{day.largest_prompt} tokens",
-            f"{day.largest_briefing} tokens",
-        )
-    console.print(table)
-    for answer in (answer for day in days for answer in day.answers):
-        console.print(f"\n[bold]?[/] {answer.question}")
-        console.print(f"[green]![/] {answer.answer}" if answer.right else f"[red]![/] {answer.answer}")
+    console.print(_days_table(conversation, days))
+    answers = [answer for day in days for answer in day.answers]
+    for answer in answers:
+        console.print(f"\n? {escape(answer.question)}", style="bold")
+        console.print(f"! {escape(answer.answer)}", style="green" if answer.right else "red")
         if answer.record_id is not None:
-            console.print(
-                f"  [dim]remembered from {answer.session}, record {answer.record_id[:8]}, seq {answer.seq}[/]"
-            )
-    console.print()
-    state = "intact" if chain["intact"] else "NOT INTACT"
-    console.print(f"verify_chain: [green]{state}[/], {chain['records']} records")
-    verdict = f"refused: {forgery['code']}" if forgery["refused"] else "NOT NOTICED"
-    console.print(
-        f"one byte changed in a copy ({forgery['said']} → {forgery['forged']}): [green]{verdict}[/]"
-    )
+            source = f"{answer.session}, record {answer.record_id[:8]}, seq {answer.seq}"
+            console.print(f"  remembered from {source}", style="dim")
+    right = sum(answer.right for answer in answers)
+    console.print(f"\n{right} of {len(answers)} questions about earlier days answered")
+    intact = "intact" if chain["intact"] else "NOT INTACT"
+    console.print(f"verify_chain: {intact}, {chain['records']} records")
+    verdict = f"refused, {forgery['code']}" if forgery["refused"] else "NOT NOTICED"
+    console.print(f"one byte changed in a copy ({forgery['said']} -> {forgery['forged']}): {verdict}")
     if forgery["refused"]:
         console.print(
             f"  {forgery['path']}: offset {forgery['offset']}, seq {forgery['seq']}: {forgery['reason']}"
         )
+
+
+def _days_table(conversation: DemoConversation, days: Sequence[DayReport]) -> Table:
+    table = Table("day", "process", "turns captured", "folds", box=SIMPLE_HEAD)
+    table.add_column(f"largest prompt of {WINDOW} tokens", justify="right")
+    table.add_column(f"largest briefing of {BRIEFING} tokens", justify="right")
+    for number, (session, day) in enumerate(zip(conversation.sessions, days, strict=True), start=1):
+        figures = (day.captured, day.folds, day.largest_prompt, day.largest_briefing)
+        table.add_row(str(session.day), str(number), *map(str, figures))
+    return table
 
 
 def _main(arguments: Sequence[str]) -> None:

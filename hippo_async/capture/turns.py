@@ -98,8 +98,8 @@ def captured(
     """Build a turn from what was said of it.
 
     Raises :class:`InvalidInput` for labels that cannot be, :class:`CaptureRefused` for a text that no buffer
-    should hold. A lone surrogate, which is no Unicode, becomes ``\\udXXX`` in a turn that is captured: the turn
-    is not lost for it. In one that is recorded explicitly it is left to be refused.
+    should hold. A lone surrogate, which is no Unicode, becomes ``\\udXXX`` in a turn that is captured: the
+    turn is not lost for it. In one that is recorded explicitly it is left to be refused.
     """
     if len(content) > max_turn_kb * 1024:
         raise CaptureRefused(

@@ -9,7 +9,7 @@ from hippo_async.protocols import TokenCounter
 ELLIPSIS = "…"
 _JOINER = "\u200d"
 _VIRAMA = 9  # the combining class of the signs that join the consonants of Indic scripts
-_FIRST_PROBE = 64
+_FIRST_PROBE = 256
 
 
 def clip(text: str, limit: int, count: TokenCounter) -> str:
@@ -38,7 +38,7 @@ def fits(text: str, limit: int, count: TokenCounter) -> bool:
 
 
 def _too_long(text: str, limit: int, count: TokenCounter) -> int | None:
-    """Return a length, found by doubling, whose beginning of the text does not fit; ``None`` if all of it does."""
+    """Return a length, found by doubling, at which the text does not fit; ``None`` if all of it does."""
     length = _FIRST_PROBE
     while length < len(text):
         if count(_cut(text, length)) > limit:

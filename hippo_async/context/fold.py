@@ -62,7 +62,9 @@ def fold_text(
     names = names_in(turn.content for turn in turns)
     sentences = [sentence for turn in turns for sentence in sentences_of(turn.content)]
     head = clip(_head(turns, names), limit_tokens, count)
-    lines = _choose(turns, list(_passages(turns, names)), limit_tokens, limit_tokens - count(head), count)
+    lines = _choose(
+        turns, list(_passages(turns, names[:_NAMES_SHOWN])), limit_tokens, limit_tokens - count(head), count
+    )
     return Fold(
         text=_within(limit_tokens, [head, *lines], count),
         names=names,

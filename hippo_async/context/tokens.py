@@ -52,7 +52,7 @@ _PIECES = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_WORD = re.compile(f" ?(?:[A-Za-z]+|(?<![а-яё])(?:[{CYRILLIC_CAPITALS}]+[а-яё]*|[а-яё]+))")
+_WORD = re.compile(f" ?(?:[A-Za-z]+|[а-яё]+|(?<![а-яё{_EDGE}])[{CYRILLIC_CAPITALS}]+[а-яё]*)")
 _RUNS = re.compile(f"{_WORD.pattern}|.", re.DOTALL)
 _RULES = re.compile("-{3,16}|={3,16}")  # no two tokens of up to 16 dashes stand side by side
 _PAIRS = frozenset(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippo_async.context import clip, estimate_tokens
+from hippo_async.context import clip, estimate_tokens, fits
 
 FAMILY = "👨‍👩‍👧"
 WHOLE = ["e\u0301", FAMILY, "👍🏽", "🇵🇹", "❤️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "क्षि", "\ud83d\ude00"]
@@ -54,6 +54,11 @@ def test_the_limit_holds_for_the_estimate(text, limit):
 def test_the_longest_beginning_is_found_for_a_counter_that_grows(text, limit):
     text = "".join(character for character in text if not unicodedata.combining(character))
     assert clip(text, limit, len) == (text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+@given(st.text(max_size=1200), st.integers(-1, 1300))
+def test_a_text_fits_if_it_takes_no_more_than_the_limit(text, limit):
+    assert fits(text, limit, len) == (len(text) <= limit)
 
 
 def test_little_more_of_a_long_text_is_read_than_is_returned():

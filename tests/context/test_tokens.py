@@ -162,6 +162,28 @@ def test_ordinary_text_is_over_counted_by_a_bounded_part(name, most):
     assert estimate_tokens(TEXTS[name]) <= most * real
 
 
+HARD = {
+    "a character that loses its first byte to the space": [" 산", " 值", " 女", "x 가"],
+    "a beginning of a word that is three tokens": [". resourcet .", ". highesteaw .", ". campaigntve ."],
+    "a digit of another script among ASCII digits": ["٣345", "①345", "٣٣12٣", "\U00010d47345①12"],
+    "a contraction that takes the first letter of a word": [
+        ". x'thread .",
+        ". he'style .",
+        ". don'sharing .",
+    ],
+    "a capital that loses its first byte to the letter before": [". ютоИа .", ". ютеКа .", ". ютаКву ."],
+    "a letter that loses its first byte to two letters before": ["ши ф-араки", "наш враки."],
+    "a comment after a line end that ends the mark before": ["(\n/*Index co ", ";\n/** x"],
+    "characters that merge across their border": ["¤크", "값ា", "高认", "两태"],
+}
+
+
+@pytest.mark.parametrize("why", HARD)
+def test_no_text_made_to_be_under_counted_is(why):
+    for text in HARD[why]:
+        assert_bounded(text, range(len(text) + 1))
+
+
 def random_texts():
     """Name and text of what no language model has seen, the same in every run."""
     source = random.Random(20261130)

@@ -71,7 +71,7 @@ class Session:
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "for good"])
 @pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC], ids=["EIO", "ENOSPC"])
 def test_whichever_call_fails_nothing_acknowledged_is_lost_and_the_journal_opens_again(
-    store: Store, record_property: Callable[[str, object], None], error: int, lasting: bool
+    store: Store, error: int, lasting: bool
 ) -> None:
     """F12, F14, F15, F18: every call of making, opening, appending, rotating and closing fails once."""
     runs = 0
@@ -83,7 +83,7 @@ def test_whichever_call_fails_nothing_acknowledged_is_lost_and_the_journal_opens
         again.run(ScriptedOps(syncing=False))
         assert again.check() == again.tried
         runs += 1
-    record_property("calls_failed", runs - 1)
+    print("calls failed:", runs - 1)
     assert runs > 150
 
 

@@ -25,7 +25,6 @@ from hippo_async.journal.seal import Sealer
 if TYPE_CHECKING:
     from conftest import Store
 
-Property = Callable[[str, object], None]
 
 REFUSED = {"JournalCorrupt", "AcknowledgedLoss", "HeadMismatch", "RolledBack", "WrongKey", "ForeignJournal"}
 REFUSED |= {"FormatTooNew"}
@@ -66,7 +65,7 @@ def test_the_untouched_lines_do_not_break(pure: Pure) -> None:
     assert not any(pure.breaks_at(index, line) for index, line in enumerate(pure.lines))
 
 
-def test_every_flipped_bit_is_noticed(pure: Pure, record_property: Property) -> None:
+def test_every_flipped_bit_is_noticed(pure: Pure) -> None:
     flipped = 0
     for index, line in enumerate(pure.lines):
         for at in range(len(line)):
@@ -74,11 +73,11 @@ def test_every_flipped_bit_is_noticed(pure: Pure, record_property: Property) -> 
                 changed = line[:at] + bytes([line[at] ^ 1 << bit]) + line[at + 1 :]
                 assert pure.breaks_at(index, changed), f"record {index}, byte {at}, bit {bit}"
                 flipped += 1
-    record_property("bits_flipped", flipped)
+    print("bits flipped:", flipped)
     assert flipped == 8 * sum(map(len, pure.lines))
 
 
-def test_every_overwritten_byte_is_noticed(pure: Pure, record_property: Property) -> None:
+def test_every_overwritten_byte_is_noticed(pure: Pure) -> None:
     overwritten = 0
     for index, line in enumerate(pure.lines):
         for at in range(len(line)):
@@ -88,7 +87,7 @@ def test_every_overwritten_byte_is_noticed(pure: Pure, record_property: Property
                     f"record {index}, byte {at}, written over by {byte:#04x}"
                 )
                 overwritten += 1
-    record_property("bytes_overwritten", overwritten)
+    print("bytes overwritten:", overwritten)
 
 
 def test_every_byte_inserted_or_taken_out_is_noticed(pure: Pure) -> None:
@@ -121,9 +120,7 @@ def test_flipped_bits_of_the_last_record_are_refused(twenty: Store) -> None:
     assert verdicts == {"JournalCorrupt", "AcknowledgedLoss"}
 
 
-def test_a_cut_at_every_byte_leaves_fewer_records_than_were_acknowledged(
-    pure: Pure, record_property: Property
-) -> None:
+def test_a_cut_at_every_byte_leaves_fewer_records_than_were_acknowledged(pure: Pure) -> None:
     """The walk ends early or breaks in what looks like a torn write: what HEAD says makes it a loss."""
     cuts = 0
     for index, line in enumerate(pure.lines):
@@ -134,7 +131,7 @@ def test_a_cut_at_every_byte_leaves_fewer_records_than_were_acknowledged(
             assert chain.seq == index - 1
             assert not length or is_torn(line[:length], 0)
             cuts += 1
-    record_property("cuts", cuts)
+    print("cuts:", cuts)
 
 
 def test_cuts_of_a_real_journal_are_an_acknowledged_loss(twenty: Store) -> None:

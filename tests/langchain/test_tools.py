@@ -1,0 +1,124 @@
+"""The memory tools work for a model, with and without an agent around them (L1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from hippo_async import Hippocampus, Kind
+from hippo_langchain import HippoMiddleware, memory_tools
+from hippo_langchain.testing import ScriptedModel
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Hippocampus:
+    return Hippocampus(tmp_path / "store", agent_id="tester", embedder="none")
+
+
+async def test_what_one_tool_keeps_the_other_finds(memory: Hippocampus) -> None:
+    remember, recall = memory_tools(memory, session="s")
+    said = await remember.ainvoke({"text": "Ada's boat is called Nimbus.", "tags": ["boat"]})
+    (record,) = await memory.session("s")
+    assert said == f"Remembered as {record.record_id}."
+    assert record.tags == ("boat",)
+    assert record.source == "assistant"
+    found = await recall.ainvoke({"query": "What is the name of the boat?"})
+    assert found == f"- {record.timestamp[:10]}: Ada's boat is called Nimbus."
+    await memory.close()
+
+
+def test_they_work_in_code_without_a_loop(memory: Hippocampus) -> None:
+    remember, recall = memory_tools(memory)
+    with memory:
+        assert remember.invoke({"text": "Tea at four."}).startswith("Remembered")
+        assert "Tea at four." in recall.invoke({"query": "tea", "limit": 1})
+
+
+async def test_scopes_wall_them_off(memory: Hippocampus) -> None:
+    ada, _ = memory_tools(memory, scope=("ada",))
+    _, bob = memory_tools(memory, scope=("bob",))
+    await ada.ainvoke({"text": "The safe code is 4711."})
+    assert (await bob.ainvoke({"query": "safe code"})).startswith("Nothing is remembered")
+    await memory.close()
+
+
+async def test_a_long_memory_is_cut_and_a_tag_that_fits_nothing_finds_nothing(memory: Hippocampus) -> None:
+    remember, recall = memory_tools(memory)
+    await remember.ainvoke({"text": "harbour " * 300})
+    assert len(await recall.ainvoke({"query": "harbour"})) < 700
+    assert (await recall.ainvoke({"query": "harbour", "tags": ["no-such-tag"]})).startswith("Nothing")
+    await memory.close()
+
+
+async def test_what_goes_wrong_is_said_in_words_the_model_can_act_on(
+    memory: Hippocampus, tmp_path: Path
+) -> None:
+    """Nothing is raised into the agent."""
+    async with Hippocampus(tmp_path / "store", agent_id="tester", embedder="none"):  # holds the store
+        remember, recall = memory_tools(memory)
+        kept = await remember.ainvoke({"text": "Tea at four."})
+        found = await recall.ainvoke({"query": "tea"})
+    assert kept.startswith("Not remembered: ")
+    assert "MEM_E_JOURNAL_LOCKED" in kept
+    assert found.startswith("Not recalled: ")
+
+
+def test_their_schemas_say_what_every_argument_is_for(memory: Hippocampus) -> None:
+    for tool in memory_tools(memory):
+        schema = convert_to_openai_tool(tool)["function"]
+        assert len(schema["description"]) > 80
+        assert all(argument["description"] for argument in schema["parameters"]["properties"].values())
+        assert schema["parameters"]["required"] in (["text"], ["query"])
+
+
+def calling(name: str, **args: Any) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"call-{name}", "type": "tool_call"}])
+
+
+def replies() -> Iterator[AIMessage]:
+    yield calling("remember_memory", text="Ada's boat is called Nimbus.")
+    yield AIMessage("noted")
+    yield calling("recall_memory", query="boat")
+    yield AIMessage("Nimbus")
+
+
+def scripted() -> ScriptedModel:
+    script = replies()
+    return ScriptedModel(script=lambda _messages: next(script))
+
+
+@pytest.mark.parametrize("way", ["ainvoke", "invoke"])
+def test_the_middleware_brings_them_along_in_the_scope_of_the_run(memory: Hippocampus, way: str) -> None:
+    """Their own calls are not captured as decisions: what they did stands in the journal already."""
+    import asyncio
+
+    model = scripted()
+    agent = create_agent(
+        model,
+        middleware=[HippoMiddleware(memory, inject=None)],
+        context_schema=dict,
+        checkpointer=InMemorySaver(),
+    )
+
+    def ask(text: str, name: str) -> list[BaseMessage]:
+        run: Any = ({"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": name}})
+        if way == "invoke":
+            return list(agent.invoke(*run, context={"user_id": "ada"})["messages"])
+        return list(asyncio.run(agent.ainvoke(*run, context={"user_id": "ada"}))["messages"])
+
+    with memory:
+        assert model.offered == []
+        ask("My boat is called Nimbus.", "monday")
+        assert model.offered[0] == ("remember_memory", "recall_memory")
+        messages = ask("What is my boat called?", "friday")
+        assert "Ada's boat is called Nimbus." in messages[-2].text
+        records = asyncio.run(memory.session("monday", scope=("ada",)))
+        assert [record.text for record in records if record.role is None] == ["Ada's boat is called Nimbus."]
+        assert [record for record in records if record.kind is Kind.DECISION] == []
