@@ -245,6 +245,8 @@ class Files:
         rest = memoryview(data)
         while rest:
             written = self.ops.write(fd, rest)
+            if not written:
+                raise OSError(errno.EIO, f"0 of {len(rest)} bytes were written")
             rest = rest[written:]
 
     def _chunks(self, fd: int, offset: int, length: int | None, size: int = 1 << 20) -> Iterator[bytes]:
@@ -259,7 +261,7 @@ class Files:
 
 
 class AppendFile:
-    """A file that only grows, open for one writer.
+    """A file that only grows, open for one writer; made if missing, its directory entry durable.
 
     ``end`` is where the next byte goes. A write or sync that fails leaves the object unusable: what is on
     disk is unknown, and the same pages are never synced a second time.
@@ -269,7 +271,12 @@ class AppendFile:
         self._files = files
         self.path = path
         self._fd = files.ops.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        found = files.identity(path)
+        try:
+            found = files.identity(path)
+            files.sync_dir(path.parent)
+        except BaseException:
+            files.ops.close(self._fd)
+            raise
         self.end = found.size
         self._inode = (found.device, found.inode)
 

@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 from hippo_async.errors import Closed
@@ -27,19 +27,19 @@ class Worker:
         self._name = name
         self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()
-        self._closed = threading.Event()
+        self._door = threading.RLock()  # so that the sign to end comes last in the queue
+        self._closed = False
 
     def submit(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Queue a call and return its future. Raises :class:`Closed` after :meth:`close`. Never blocks."""
-        if self._closed.is_set():
-            raise Closed(f"the {self._name} thread was closed")
-        if self._thread is None:
-            self._start()
         future: Future[T] = Future()
-        self._calls.put((future, lambda: call(*args, **kwargs)))
-        if self._closed.is_set():  # closed between the check and the put: nobody may be left to run it
-            self._refuse_leftovers()
+        with self._door:
+            if self._closed:
+                raise Closed(f"the {self._name} thread was closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+            self._calls.put((future, lambda: call(*args, **kwargs)))
         return future
 
     async def run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -48,19 +48,12 @@ class Worker:
 
     def close(self) -> None:
         """Let queued calls finish, then end the thread and wait for it. Blocks; may be called twice."""
-        with self._starting:
-            self._closed.set()
+        with self._door:
+            self._closed = True
+            self._calls.put(None)
             thread = self._thread
-        self._calls.put(None)
         if thread is not None and thread is not threading.current_thread():
             thread.join()
-        self._refuse_leftovers()
-
-    def _start(self) -> None:
-        with self._starting:
-            if self._thread is None and not self._closed.is_set():
-                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
 
     def _run(self) -> None:
         while (entry := self._calls.get()) is not None:
@@ -71,12 +64,3 @@ class Worker:
                 future.set_result(call())
             except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the one who waits
                 future.set_exception(error)
-
-    def _refuse_leftovers(self) -> None:
-        while True:
-            try:
-                entry = self._calls.get_nowait()
-            except Empty:
-                return
-            if entry is not None and entry[0].set_running_or_notify_cancel():
-                entry[0].set_exception(Closed(f"the {self._name} thread was closed"))

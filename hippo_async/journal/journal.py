@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from hippo_async.journal.layout import (
 )
 from hippo_async.journal.lock import WriterLock
 from hippo_async.journal.recovery import Recovered, Sealers, Torn, recover
-from hippo_async.journal.scan import GENESIS, RECORD, Chain, ChainBroken, Step, walk
+from hippo_async.journal.scan import GENESIS, RECORD, TYPES, UNEXPLAINED, Chain, ChainBroken, Step, walk
 from hippo_async.journal.writer import Appended, GroupWriter, Identity, Live, Submission, Tail, seal_drafts
 from hippo_async.protocols import Clock
 from hippo_async.records import Draft, Kind, Location, Novelty, Record, utc_timestamp
@@ -177,6 +178,8 @@ class Journal:
         """
         if self._writer is None:
             raise ClosedError("the journal is not open for writing")
+        if record_type not in TYPES - {GENESIS}:
+            raise InvalidInput(f"{record_type!r} is no type of record that can be appended")
         future: Future[list[Appended]] = Future()
         self._writer.submit(Submission(drafts, future, record_type))
         return future
@@ -190,6 +193,8 @@ class Journal:
         found = self._open
         path = self._layout.segment(found.generation, location.segment)
         line = self._files.read_at(path, location.offset, location.length)
+        if len(line) != location.length:
+            raise JournalCorrupt(path, location.offset, -1, "the record's line ends early")
         try:
             header, frame = open_line(line, found.sealers.record)
             if frame.record_id.decode() != record_id or header.journal_id != found.journal_id:
@@ -203,9 +208,14 @@ class Journal:
 
         Raises :class:`JournalCorrupt` at the first that is not what was sealed.
         """
-        for first, path, step in self._walk(after):
+        chain = Chain(self._open.journal_id, self.agent_id)
+        for first, path, step in self._walk(after, chain):
             if step.header.seq > after:
                 yield _record_of(path, step), Location(first, step.offset, step.length)
+        place = chain.unexplained()
+        if place is not None:
+            _, seq, offset = place
+            raise JournalCorrupt(self._layout.generation(self.generation), offset, seq, UNEXPLAINED)
 
     def verify_chain(self) -> ChainReport:
         """Walk once from the first record to the last and check every seal and link (J6).
@@ -222,7 +232,8 @@ class Journal:
             return self._broken(error, chain)
         place = chain.unexplained()
         if place is not None:
-            return ChainReport(False, chain.seq + 1, "a text is gone that no purge names", seq=place[0])
+            record_id, seq, _ = place
+            return ChainReport(False, chain.seq + 1, UNEXPLAINED, record_id, seq)
         if chain.seq < acknowledged.seq:
             return ChainReport(False, chain.seq + 1, "acknowledged records are missing", seq=chain.seq + 1)
         return ChainReport(True, chain.seq + 1, record_id=chain.record_id, seq=chain.seq)
@@ -230,11 +241,11 @@ class Journal:
     def close(self) -> None:
         """Finish what is queued, settle the heads and give back the lock. May be called twice. Blocks."""
         writer, self._writer = self._writer, None
-        self._found = None
         try:
             if writer is not None:
-                writer.close()
+                writer.close()  # what is queued may still need a new segment
         finally:
+            self._found = None
             self._lock.release()
 
     @property
@@ -369,12 +380,19 @@ class Journal:
         )
 
     def _start_writer(self, found: Recovered) -> GroupWriter:
+        with ExitStack() as opened:
+            writer = self._open_files(found, opened)
+            opened.pop_all()  # from here on they are the writer's to close
+            return writer
+
+    def _open_files(self, found: Recovered, opened: ExitStack) -> GroupWriter:
         files = self._files
-        heads = [HeadFile(files, self._layout.head, found.sealers.head)]
+        heads = [opened.enter_context(closing(HeadFile(files, self._layout.head, found.sealers.head)))]
         slots = [found.head.slot]
         if self._witness is not None:
             files.mkdir(self._witness)
-            heads.append(HeadFile(files, self._witness / found.journal_id, found.sealers.witness))
+            witness = HeadFile(files, self._witness / found.journal_id, found.sealers.witness)
+            heads.append(opened.enter_context(closing(witness)))
             slots.append(found.witnessed.slot)
         numbers = [known.state.number for known in (found.head, found.witnessed) if known.state is not None]
         state = HeadState(
@@ -384,8 +402,8 @@ class Journal:
             head.start(state, newest_slot=slot)
         path = self._layout.segment(found.generation, found.live)
         tail = Tail(found.chain.seq, found.chain.record_id)
-        live = Live(AppendFile(files, path), found.live, tail, state, closed=found.chain.closed)
-        files.sync_dir(path.parent)
+        file = opened.enter_context(closing(AppendFile(files, path)))
+        live = Live(file, found.live, tail, state, closed=found.chain.closed)
         return GroupWriter(
             live,
             Identity.of(found.journal_id, self.agent_id, found.chain.epoch or 0),
@@ -405,9 +423,7 @@ class Journal:
         self._write_closed(found)
         first = live.tail.seq + 1
         path = self._layout.segment(found.generation, first)
-        fresh = AppendFile(self._files, path)
-        self._files.sync_dir(path.parent)
-        return replace(live, file=fresh, segment=first)
+        return replace(live, file=AppendFile(self._files, path), segment=first)
 
     def _describe(self, live: Live) -> Closed:
         digest = self._files.sha256(live.file.path)

@@ -54,7 +54,12 @@ def read_key(files: Files, path: Path) -> Key:
 
 
 def make_key(files: Files, path: Path) -> Key:
-    """Make a new random key file with mode 0600 and return its key. Durable when it returns."""
+    """Make a new random key file with mode 0600 and return its key. Durable when it returns.
+
+    Raises :class:`KeyFileError` if there is one already: without its key a journal is gone for good.
+    """
+    if files.exists(path):
+        raise KeyFileError(f"{path}: there is a key already; it is never overwritten")
     key = Key(secrets.token_bytes(KEY_BYTES))
     files.mkdir(path.parent)
     files.write_atomic(path, key.secret.hex().encode() + b"\n")

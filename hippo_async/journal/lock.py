@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -46,9 +47,9 @@ class WriterLock:
             _held_here.add(place)
         self._place = place
         self._pid = os.getpid()
-        self._files.write_atomic(
-            self._holder, json.dumps({"pid": self._pid, "host": socket.gethostname()}).encode()
-        )
+        holder = json.dumps({"pid": self._pid, "host": socket.gethostname()}).encode()
+        with contextlib.suppress(OSError):  # a courtesy to others: a full disk must not keep the journal shut
+            self._files.write_atomic(self._holder, holder)
 
     def check_process(self) -> None:
         """Raise :class:`JournalPoisoned` in a forked child: the lock is its parent's."""
@@ -63,7 +64,8 @@ class WriterLock:
         place, self._place = self._place, None
         if place is None or os.getpid() != self._pid:
             return
-        self._files.remove(self._holder)
+        with contextlib.suppress(OSError):
+            self._files.remove(self._holder)
         with _registry:
             _held_here.discard(place)
             self._lock.release()

@@ -26,7 +26,7 @@ from hippo_async.journal.codec import VERSION, split_line
 from hippo_async.journal.head import HeadFound, HeadState, is_journal_id, peek_journal_id, read_head
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Closed, Layout, list_segments, read_closed
-from hippo_async.journal.scan import Chain, ChainBroken, is_torn, walk
+from hippo_async.journal.scan import UNEXPLAINED, Chain, ChainBroken, is_torn, walk
 from hippo_async.journal.seal import Purpose, Sealer, derive_key
 
 
@@ -178,7 +178,10 @@ def recover(
     scan = _Scan(files, layout, generation, sealers, Chain(journal_id, agent_id), head)
     _check_agent(layout.segment(generation, segments[0]), first_line, agent_id)
 
-    closed = scan.listed = _closed_list(scan, segments)
+    closed = scan.listed = _read_closed(scan, segments[0])
+    # listed again: beside a reader, a writer may have begun a segment since, and HEAD may know its records
+    segments = list_segments(files, layout, generation)
+    _check_listed(scan, closed, segments)
     for entry in closed:
         scan.skip_closed(entry)
     if closed:
@@ -196,10 +199,10 @@ def recover(
     )
 
 
-def _closed_list(scan: _Scan, segments: list[int]) -> list[Closed]:
+def _read_closed(scan: _Scan, first: int) -> list[Closed]:
     path = scan.layout.closed_list(scan.generation)
     try:
-        closed = read_closed(
+        return read_closed(
             scan.files,
             scan.layout,
             scan.generation,
@@ -207,15 +210,17 @@ def _closed_list(scan: _Scan, segments: list[int]) -> list[Closed]:
             sealer=scan.sealers.segments,
         )
     except ValueError as error:
-        scan.walk_live(segments[0])  # a wrong key, or a damaged first record, is the better explanation
+        scan.walk_live(first)  # a wrong key, or a damaged first record, is the better explanation
         raise JournalCorrupt(path, 0, 0, str(error)) from None
+
+
+def _check_listed(scan: _Scan, closed: list[Closed], segments: list[int]) -> None:
     listed = [entry.first for entry in closed]
     for expected, found in zip_longest(listed, segments[: len(listed)]):
         if found is None or found > expected:
             raise JournalCorrupt(scan.path(expected), 0, expected, "a closed segment is missing")
         if found < expected:
             raise JournalCorrupt(scan.path(found), 0, found, "a segment that SEGMENTS does not name")
-    return closed
 
 
 def _check_agent(path: Path, first_line: bytes, agent_id: str) -> None:
@@ -227,11 +232,9 @@ def _check_agent(path: Path, first_line: bytes, agent_id: str) -> None:
 def _check_purges(scan: _Scan, segments: list[int]) -> None:
     place = scan.chain.unexplained()
     if place is not None:
-        seq, offset = place
+        _, seq, offset = place
         live = max(first for first in segments if first <= seq)
-        raise JournalCorrupt(
-            scan.path(live), offset, seq, "the text is gone and no sealed purge names the record"
-        )
+        raise JournalCorrupt(scan.path(live), offset, seq, UNEXPLAINED)
 
 
 def _check_head(scan: _Scan, live: int, live_size: int) -> None:

@@ -23,6 +23,7 @@ from hippo_async.journal.seal import Sealer
 GENESIS, RECORD, PURGE, ACCEPT, CLOSE = "genesis", "record", "purge", "accept", "close"
 TYPES = frozenset({GENESIS, RECORD, PURGE, ACCEPT, CLOSE})
 SECTOR = 512
+UNEXPLAINED = "the text is gone and no sealed purge names the record"
 
 
 class Step(NamedTuple):
@@ -102,11 +103,11 @@ class Chain:
         if self.closed:
             raise BadLine("the journal was closed by the record before")
 
-    def unexplained(self) -> tuple[int, int] | None:
-        """Return (seq, offset) of the first record whose payload is missing and that no purge names."""
-        for record_id, place in self.purged.items():
+    def unexplained(self) -> tuple[str, int, int] | None:
+        """Return (id, seq, offset) of the first record whose payload is missing and that no purge names."""
+        for record_id, (seq, offset) in self.purged.items():
             if record_id not in self.named:
-                return place
+                return record_id, seq, offset
         return None
 
 

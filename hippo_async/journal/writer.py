@@ -10,12 +10,13 @@ import secrets
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from hippo_async.errors import Closed as ClosedError
-from hippo_async.errors import HippoError, JournalPoisoned, RecordRejected, WriteFailed
+from hippo_async.errors import JournalPoisoned, RecordRejected, WriteFailed
 from hippo_async.files import AppendFile
 from hippo_async.journal.canon import canonical
 from hippo_async.journal.codec import (
@@ -167,7 +168,8 @@ class GroupWriter:
         self._rotate = rotate
         self._segment_bytes = segment_bytes
         self._queue: SimpleQueue[Submission | None] = SimpleQueue()
-        self._closing = threading.Event()
+        self._door = threading.RLock()  # so that the sign to end comes last in the queue
+        self._closed = False
         self._settle_at: float | None = None
         self.poison: str | None = None
         self._thread = threading.Thread(target=self._run, name="hippo-journal", daemon=True)
@@ -176,31 +178,29 @@ class GroupWriter:
     def submit(self, submission: Submission) -> None:
         """Queue records for the next group. Never blocks. Raises if closed, poisoned or in a forked child."""
         self._check()
-        if self._closing.is_set():
-            raise ClosedError("the journal is closed")
         self._refuse_if_poisoned()
-        self._queue.put(submission)
-        if self._closing.is_set():
-            self._fail_leftovers()
+        with self._door:
+            if self._closed:
+                raise ClosedError("the journal is closed")
+            self._queue.put(submission)
 
     def close(self) -> None:
         """Write what is queued, settle the heads and close the files. Blocks until done."""
-        self._closing.set()
-        self._queue.put(None)
+        with self._door:
+            self._closed = True
+            self._queue.put(None)
         self._thread.join()
-        self._fail_leftovers()
-        try:
+        with ExitStack() as files:
+            files.callback(self.live.file.close)
+            for head in self._heads:
+                files.callback(head.close)
             if self.poison is None:
                 self._settle()
-        finally:
-            self.live.file.close()
-            for head in self._heads:
-                head.close()
 
     def _run(self) -> None:
         while True:
             first = self._clock.get(self._queue, self._patience())
-            if first is None and self._closing.is_set():
+            if first is None and self._closed and self._queue.empty():
                 return
             if first is not None:
                 group = self._collect(first)
@@ -234,19 +234,16 @@ class GroupWriter:
         try:
             self._refuse_if_poisoned()
             self._check_file()
-        except HippoError as error:
+            accepted = self._seal(group)
+            results = self._write(accepted) if accepted else []
+        except JournalPoisoned as error:
             _fail(group, error)
             return
-        accepted = self._seal(group)
-        if not accepted:
-            return
-        try:
-            results = self._write(accepted)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be left waiting
             self.poison = f"a write to {self.live.file.path} failed: {error}"
             failed = WriteFailed(f"{self.live.file.path}: {error}; nothing of this group is acknowledged")
             failed.__cause__ = error
-            _fail([submission for submission, _ in accepted], failed)
+            _fail([submission for submission in group if not submission.future.done()], failed)
             return
         for (submission, _), appended in zip(accepted, results, strict=True):
             submission.future.set_result(appended)
@@ -326,15 +323,6 @@ class GroupWriter:
     def _refuse_if_poisoned(self) -> None:
         if self.poison is not None:
             raise JournalPoisoned(f"{self.poison}; open the journal again to recover")
-
-    def _fail_leftovers(self) -> None:
-        while True:
-            try:
-                entry = self._queue.get_nowait()
-            except Empty:
-                return
-            if entry is not None and entry.future.set_running_or_notify_cancel():
-                entry.future.set_exception(ClosedError("the journal was closed"))
 
 
 def _check_classes(draft: Draft) -> None:

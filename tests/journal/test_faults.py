@@ -84,7 +84,7 @@ def test_whichever_call_fails_nothing_acknowledged_is_lost_and_the_journal_opens
         assert again.check() == again.tried
         runs += 1
     print("calls failed:", runs - 1)
-    assert runs > 150
+    assert runs > 100, "the steps make more calls than that"
 
 
 @pytest.mark.parametrize("error", [errno.EACCES, errno.EMFILE])
