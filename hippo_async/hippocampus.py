@@ -253,7 +253,8 @@ class Hippocampus:
     ) -> Record:
         """Fold turns that leave a context window into one record with pointers to the originals (M3, L17).
 
-        Durable when it returns, so that what was folded may go. With a summarizer, its text; if that fails,
+        Durable when it returns, so that what was folded may go. A fold is trusted no more than what went into
+        it: with a tool's result in it, its source is ``tool``. With a summarizer, its text; if that fails,
         takes over a minute or says nothing, what the extractive fold finds. Raises as :meth:`record` does,
         and :class:`~hippo_async.errors.InvalidInput` for no turns.
         """
@@ -272,7 +273,7 @@ class Hippocampus:
             kind=Kind.STATE,
             session=session,
             scope=scope,
-            source="self",
+            source="tool" if any(turn.role == "tool" for turn in turns) else "self",
             tags=[FOLDED_TAG],
             metadata={
                 "event": FOLDED_EVENT,

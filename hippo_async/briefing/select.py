@@ -43,8 +43,14 @@ def trusted(record: Record) -> bool:
     """
     if record.source not in _OUTSIDE:
         return True
-    text = unicodedata.normalize("NFKC", record.text)
+    text = _plain(record.text)
     return not (_ORDERS.search(text) or _UNBROKEN.search(text) or _is_repetitive(text))
+
+
+def _plain(text: str) -> str:
+    """Undo what hides words from a pattern: other forms of letters, and characters that are not seen."""
+    seen = (character for character in text if unicodedata.category(character) != "Cf")
+    return unicodedata.normalize("NFKC", "".join(seen))
 
 
 def select_recent(rows: Iterable[tuple[int, int]], *, budget_chars: int) -> list[int]:

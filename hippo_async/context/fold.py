@@ -89,8 +89,13 @@ def _passages(turns: Sequence[Turn], names: Sequence[str]) -> Iterator[_Passage]
         for text in [flat] if len(flat) <= SHORT_TURN else sentences_of(turn.content):
             weight = trust * weight_of(text, names) + _RECENCY * place / len(turns)
             if text:
-                yield _Passage(order, place, f"- {turn.name or turn.role}: {text}", weight)
+                yield _Passage(order, place, f"- {_speaker(turn)}: {text}", weight)
             order += 1
+
+
+def _speaker(turn: Turn) -> str:
+    """Return the role, with the name behind it: a tool that calls itself "user" is still a tool."""
+    return f"{turn.role} {turn.name}" if turn.name else turn.role
 
 
 def _choose(

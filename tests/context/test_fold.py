@@ -108,7 +108,7 @@ def test_one_endless_line_does_not_take_the_whole_fold():
 
 
 def test_the_name_of_a_tool_is_its_speaker():
-    assert "- weather: 21 degrees" in fold_text([turn("21 degrees", role="tool", name="weather")]).text
+    assert "- tool weather: 21 degrees" in fold_text([turn("21 degrees", role="tool", name="weather")]).text
 
 
 def test_turns_without_words_leave_only_their_number():
