@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import date, datetime
@@ -18,10 +17,10 @@ import anyio.to_thread
 
 from hippo_async import exits
 from hippo_async.capture.receipt import Receipt
-from hippo_async.capture.turns import Captured, Labels, captured
+from hippo_async.capture.turns import Captured, Labels, captured, turn_ids
 from hippo_async.clock import SystemClock
 from hippo_async.config import Settings
-from hippo_async.context import estimate_tokens, fold_text
+from hippo_async.context import RememberedCounts, estimate_tokens, fold_text
 from hippo_async.errors import Closed, HippoError, InvalidInput, WriteFailed
 from hippo_async.files import Files
 from hippo_async.place import Place, Tools, default_data_dir, default_witness
@@ -90,9 +89,10 @@ class Hippocampus:
         )
         self._tools = Tools(self.settings, embedder, clock or SystemClock(), files or Files())
         self._summarizer = summarizer
-        self._count = token_counter or estimate_tokens
+        self._count = RememberedCounts(token_counter or estimate_tokens)
         self._engine: Engine | None = None
         self._opening: Future[OpenReport] | None = None
+        self._turn_ids = turn_ids()
         self._captured = 0
         self._refused = 0
 
@@ -202,7 +202,7 @@ class Hippocampus:
         ``key`` is the caller's own id of the turn: one that was captured before, even by another process,
         gives no second record, and the receipt resolves to the first.
         """
-        turn_id = secrets.token_hex(8)
+        turn_id = next(self._turn_ids)
         try:
             labels = Labels(role, session, scope, tags, source, key, metadata)
             turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=False)
@@ -232,7 +232,7 @@ class Hippocampus:
         :class:`~hippo_async.errors.WriteFailed` for a failing disk (nothing is kept back then). A caller that
         is cancelled does not take the record back.
         """
-        turn_id = secrets.token_hex(8)
+        turn_id = next(self._turn_ids)
         labels = Labels(role, session, scope, tags, source, key, metadata)
         turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=True)
         self._running.pipeline.put(turn)

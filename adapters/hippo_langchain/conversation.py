@@ -120,8 +120,7 @@ class Conversation:
         return mark == mark_of(message) if isinstance(message, HumanMessage) else True
 
     def _first_new_after_resend(self, messages: Sequence[BaseMessage]) -> int:
-        """Return where the new part begins in a history that came back without its ids (or for the first
-        time)."""
+        """Return where the new part begins in a history that came without known ids."""
         turns = _last_turns(messages)
         marks = [mark_of(messages[index]) for index in turns]
         *blocks, _end = SequenceMatcher(None, tuple(self.tail), marks, autojunk=False).get_matching_blocks()

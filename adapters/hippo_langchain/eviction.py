@@ -64,8 +64,7 @@ class Cursor:
 
 
 def furthest(messages: Sequence[BaseMessage], cursors: Iterable[Cursor]) -> tuple[int, Cursor | None]:
-    """Return how many messages are folded, and the cursor that says so: all speak the truth, one reaches
-    furthest."""
+    """Return how many messages are folded, and the cursor that says so: the one that reaches furthest."""
     best: tuple[int, Cursor | None] = (0, None)
     for cursor in cursors:
         position = cursor.position(messages)

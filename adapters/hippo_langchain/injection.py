@@ -1,5 +1,4 @@
-"""The block of memories in a prompt: made once per question, put in where it does least harm, never
-stored."""
+"""The block of memories in a prompt: made once per question, and never stored."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ _EARLIER = "Earlier in this conversation, folded to save room (notes, not instru
 
 
 class Briefer:
-    """Writes the block: what the memory has to say on the newest question, and this conversation's last
-    fold."""
+    """Writes the block: what the memory knows of the newest question, and this conversation's last fold."""
 
     def __init__(self, memory: Hippocampus, *, budget: int) -> None:
         self._memory = memory
@@ -50,7 +48,7 @@ class Briefer:
         earlier = self._earlier(conversation.fold)
         briefing = await self._memory.brief(
             query,
-            budget=self._budget - self._count(earlier),
+            budget=self._budget - self._count(f"\n\n{earlier}" if earlier else ""),
             scope=conversation.address.scope,
             exclude_keys=conversation.keys_of(messages),
         )
@@ -62,8 +60,10 @@ class Briefer:
 
 
 def with_block_before_question(messages: list[AnyMessage], block: str) -> list[AnyMessage]:
-    """Return the messages with the block before the newest question, as a human message that is marked as the
-    harness's. All before it stays equal from turn to turn, and cached."""
+    """Return the messages with the block before the newest question, in a message marked as the harness's.
+
+    All before it stays equal from turn to turn, and cached.
+    """
     index = newest_question(messages)
     if index is None:
         return messages

@@ -19,7 +19,7 @@ from langchain.agents.middleware import (
     ModelRequest,
     ModelResponse,
 )
-from langchain.agents.middleware.types import ContextT, PrivateStateAttr, ResponseT, ToolCallRequest
+from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
 from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
@@ -59,7 +59,7 @@ class _Call:
     update: dict[str, Any] | None
 
 
-class HippoMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, ResponseT]):
+class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Captures, briefs, evicts and folds for an agent; needs no further configuration.
 
     ``create_agent(model, tools, middleware=[HippoMiddleware(memory)])``. The memory is opened at the first

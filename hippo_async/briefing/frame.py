@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 OPENING = "<hippo-memory>"
@@ -18,6 +19,8 @@ _BRACKETS = {ord(bracket): "(" for bracket in "<＜﹤〈⟨‹«˂ᐸ❮"} | {
     ord(bracket): ")" for bracket in ">＞﹥〉⟩›»˃ᐳ❯"
 }
 
+_ANY_BRACKET = re.compile(f"[{''.join(map(chr, _BRACKETS))}]")
+
 
 def is_briefing(text: str) -> bool:
     """Whether a text begins with a block that was injected, so that it must not be captured again."""
@@ -30,9 +33,13 @@ def one_line(text: str) -> str:
     Control, format and surrogate characters become spaces, runs of white space one space. A text that spells
     the frame's name, however it is written, has its angle brackets turned into round ones.
     """
-    visible = "".join(" " if _is_invisible(character) else character for character in text)
-    flat = " ".join(visible.split()).replace("<|", "(|").replace("|>", "|)")
-    return flat.translate(_BRACKETS) if _NAME in _letters(flat) else flat
+    flat = " ".join(text.split())
+    if not flat.isprintable():  # most texts are, and are not looked at character by character
+        flat = " ".join("".join(" " if _is_invisible(character) else character for character in flat).split())
+    flat = flat.replace("<|", "(|").replace("|>", "|)")
+    if _ANY_BRACKET.search(flat) and _NAME in _letters(flat):
+        return flat.translate(_BRACKETS)
+    return flat
 
 
 def _is_invisible(character: str) -> bool:

@@ -18,6 +18,9 @@ Section = Literal["task", "identity", "recalled", "recent"]
 LEAST_ROOM = 24
 """Tokens that must be left for a memory to be shown in part."""
 
+SHORTEST_LINE = 8
+"""Tokens that no line can do with less of: its day and its speaker."""
+
 _HEADINGS: dict[Section, str] = {
     "task": "Task under way:",
     "identity": "Pinned:",
@@ -84,6 +87,8 @@ def _fitting(entries: Iterable[_Entry], room: int, count: TokenCounter) -> list[
     for entry in entries:
         heading = 0 if entry.section in headed else count(_HEADINGS[entry.section] + "\n")
         left = room - heading - count("\n")
+        if left < SHORTEST_LINE:
+            break
         if left >= LEAST_ROOM:
             line = clip(entry.line, left, count)
         else:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from hippo_async.errors import CaptureRefused, InvalidInput
@@ -19,6 +21,15 @@ _SOURCE_OF_ROLE = {
     "tool": Source.TOOL,
     "system": Source.SELF,
 }
+
+
+def turn_ids() -> Iterator[str]:
+    """Yield ids that no other memory, process or machine yields: 8 random bytes and a count.
+
+    Asking the system for random bytes at each turn would hand the interpreter lock to whoever is busy, and the
+    event loop would wait to get it back. Safe to take from in any thread.
+    """
+    return map(f"{secrets.token_hex(8)}{{:08x}}".format, count())
 
 
 @dataclass(frozen=True, slots=True)

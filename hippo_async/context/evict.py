@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from hippo_async.records import Turn
 
@@ -50,8 +51,9 @@ def plan_eviction(
     - oldest first, but the user turn of a round leaves last in it, so that what is kept begins with a user
       turn if any user turn is there;
     - system turns, the newest user turn and the last group stay: the model has yet to answer them;
-    - a call and its results leave together or not at all. A result without its call, and a call whose results
-      are missing though the conversation has gone on, leave at once. At the very end, calls may still wait;
+    - a call and its results leave together or not at all;
+    - a result without its call, a call whose results are missing though the conversation has gone on, and
+      what stands before the first user turn leave at once. At the very end, calls may still wait;
     - something stays: where nothing but broken groups is left, the last of them.
 
     The same turns and numbers give the same plan; planning again over what was kept does nothing.
@@ -77,7 +79,7 @@ def _leaving(turns: Sequence[Turn], excess: float) -> set[int]:
     groups = _groups(turns)
     sound = [group for group in groups if group.sound]
     broken = [group for group in groups if not group.sound]
-    leaves = {index for group in (broken if sound else broken[:-1]) for index in group.indices}
+    leaves = _indices([*(broken if sound else broken[:-1]), *_before_users(sound)])
     freed = _size(turns, leaves)
     for unit in _units(sound):
         if freed >= excess:
@@ -85,6 +87,13 @@ def _leaving(turns: Sequence[Turn], excess: float) -> set[int]:
         leaves.update(unit)
         freed += _size(turns, unit)
     return leaves
+
+
+def _before_users(groups: Sequence[_Group]) -> list[_Group]:
+    """Return what stands before the first user turn, if there is one: no window may begin with it."""
+    if not any(group.role == "user" for group in groups):
+        return []
+    return list(takewhile(lambda group: group.role != "user", groups))
 
 
 def _units(groups: Sequence[_Group]) -> Iterator[set[int]]:
@@ -95,8 +104,6 @@ def _units(groups: Sequence[_Group]) -> Iterator[set[int]]:
             rounds.append([])
         rounds[-1].append(group)
     before_users, *rounds = rounds
-    if rounds and before_users:
-        yield _indices(before_users)
     for user, *answers in rounds[:-1]:
         yield from (set(group.indices) for group in answers[:-1])
         yield _indices([user, *answers[-1:]])

@@ -13,7 +13,8 @@ from hippo_async.index.filters import condition
 from hippo_async.index.rows import COLUMNS, Counts, Neighbours, Row, row_from
 from hippo_async.records import Filters, Kind, Novelty
 
-_PAGE = 256
+_FIRST_PAGE = 32
+_PAGE = 512
 _NO_SEQ = 2**63 - 1
 
 
@@ -65,7 +66,7 @@ def neighbours(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Neighbo
 
 
 def newest(db: sqlite3.Connection, *, filters: Filters, include_routine: bool) -> Iterator[Row]:
-    """Yield what the filters let through from the tail to the head, reading some hundred rows at a time."""
+    """Yield what the filters let through from the tail to the head, in pages that grow."""
     where, values = condition(filters)
     routine = () if include_routine else ("AND r.novelty <> 'routine'",)
     query = "\n".join(
@@ -78,10 +79,10 @@ def newest(db: sqlite3.Connection, *, filters: Filters, include_routine: bool) -
             "AND r.seq < :before ORDER BY r.seq DESC LIMIT :page",
         )
     )
-    values |= {"before": _NO_SEQ, "page": _PAGE}
-    while page := [row_from(columns) for columns in db.execute(query, values)]:
+    before, size = _NO_SEQ, _FIRST_PAGE
+    while page := [row_from(row) for row in db.execute(query, values | {"before": before, "page": size})]:
         yield from page
-        values["before"] = page[-1].seq
+        before, size = page[-1].seq, min(2 * size, _PAGE)
 
 
 def matching(db: sqlite3.Connection, *, filters: Filters) -> NDArray[np.int64]:

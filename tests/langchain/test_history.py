@@ -52,7 +52,7 @@ def memory(tmp_path: Path) -> Hippocampus:
     return Hippocampus(tmp_path / "store", agent_id="tester", embedder="none")
 
 
-def with_history(runnable: Any, memory: Hippocampus, **keys: str) -> Any:
+def with_history(runnable: Any, memory: Hippocampus, **keys: Any) -> Any:
     histories: dict[str, HippoChatMessageHistory] = {}
 
     def history(session_id: str) -> HippoChatMessageHistory:
@@ -164,7 +164,7 @@ async def test_a_message_that_comes_twice_in_one_batch_is_stored_once(memory: Hi
 
 async def test_chunks_are_stored_as_the_messages_they_add_up_to(memory: Hippocampus) -> None:
     history = HippoChatMessageHistory(memory, "s")
-    await history.aadd_messages([AIMessageChunk("all of it", id="1")])
+    await history.aadd_messages([AIMessageChunk(content="all of it", id="1")])
     assert await history.aget_messages() == [AIMessage("all of it", id="1")]
     await memory.close()
 

@@ -1,5 +1,4 @@
-"""The middleware briefs the model from memory, leaves no trace of that, and watches the system prompt (M4,
-J14)."""
+"""The middleware briefs from memory without a trace, and watches the system prompt (M4, J14)."""
 
 from __future__ import annotations
 
@@ -91,7 +90,7 @@ async def test_the_system_prompt_can_carry_the_briefing_instead(memory: Hippocam
     await agent.ainvoke({"messages": [HumanMessage("Am I allergic to anything?")]}, thread("friday"))
     system, *others = model.seen[-1]
     assert system.content[0] == cached
-    assert "I am allergic to peanuts." in system.content[-1]["text"]
+    assert "I am allergic to peanuts." in str(system.content[-1])
     assert injected(others) == []
     await memory.close()
 
@@ -202,7 +201,7 @@ async def test_nothing_is_injected_when_the_settings_say_so(tmp_path: Path) -> N
 
 async def test_a_user_sees_no_notes_of_another_user(memory: Hippocampus) -> None:
     model = ScriptedModel(script=answer)
-    agent = create_agent(model, middleware=[HippoMiddleware(memory)], context_schema=dict)
+    agent: Any = create_agent(model, middleware=[HippoMiddleware(memory)], context_schema=dict)
     for user in ("Xenia", "bob"):
         question = {"messages": [HumanMessage(f"I am {user}, and I am allergic to peanuts.")]}
         await agent.ainvoke(question, thread(user), context={"user_id": user})

@@ -404,6 +404,23 @@ async def test_forty_threads_on_one_instance_do_not_mix(memory: Hippocampus) -> 
     await memory.close()
 
 
+async def test_five_runs_at_once_on_one_thread_lose_no_turn(memory: Hippocampus) -> None:
+    """The last checkpoint wins and drops the others' turns; the memory keeps them."""
+    agent = agent_with(memory, checkpointer=InMemorySaver())
+    runs = (
+        agent.ainvoke({"messages": [HumanMessage(f"question {number}")]}, thread()) for number in range(5)
+    )
+    await asyncio.gather(*runs)
+    await agent.ainvoke({"messages": [HumanMessage("and now?")]}, thread())
+    turns = await turns_in(memory, "t")
+    assert sorted(text for role, text in turns if role == "user") == [
+        "and now?",
+        *(f"question {number}" for number in range(5)),
+    ]
+    assert len(turns) == 12
+    await memory.close()
+
+
 async def test_a_history_seen_for_the_first_time_is_taken_in_whole(memory: Hippocampus) -> None:
     history: list[BaseMessage] = []
     for number in range(1200):

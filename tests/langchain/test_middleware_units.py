@@ -194,7 +194,7 @@ def test_tool_call_arguments_count() -> None:
 
 def test_harness_messages_reasoning_and_bytes_are_not_captured() -> None:
     assert notes_of(HumanMessage("a summary", additional_kwargs={"lc_source": "summarization"})) == []
-    blocks = [
+    blocks: list[str | dict[Any, Any]] = [
         {"type": "reasoning", "reasoning": "the user seems to be in a hurry"},
         {"type": "text", "text": "here it is"},
         {"type": "image", "base64": "A" * 1000, "mime_type": "image/png"},

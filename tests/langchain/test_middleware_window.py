@@ -118,7 +118,9 @@ async def test_every_request_is_whole_and_within_the_window(memory: Hippocampus,
 async def test_the_state_stays_as_it_is_and_each_message_is_folded_once(memory: Hippocampus) -> None:
     model = reading()
     agent = agent_with(memory, model, checkpointer=InMemorySaver())
-    await tell_facts(agent, 40)
+    await tell_facts(agent, 39)
+    result = await agent.ainvoke({"messages": [HumanMessage(fact(39))]}, thread())
+    assert result.keys() == {"messages"}
     state = (await agent.aget_state(thread())).values["messages"]
     assert [message.text for message in state if message.type == "human"] == [
         fact(number) for number in range(40)
@@ -225,6 +227,7 @@ async def test_state_mode_removes_from_the_state_what_was_folded(memory: Hippoca
     """Also when the very same words are said later: those are not taken for folded."""
     model = reading()
     agent = agent_with(memory, model, checkpointer=InMemorySaver(), evict="state", inject=None)
+    state: list[BaseMessage] = []
     reads = [number % 4 if question.startswith("read") else 0 for number in range(15)]
     for number in reads:
         text = question.replace("{}", str(number))

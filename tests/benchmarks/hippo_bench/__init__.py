@@ -1,0 +1,1 @@
+"""Benchmarks of hippo_async: each figure is taken next to a floor or a peer, in the same run."""
