@@ -8,7 +8,7 @@ async with Hippocampus("memory", agent_id="assistant") as memory:
 """
 
 from hippo_async.blocking import blocking
-from hippo_async.briefing import is_briefing
+from hippo_async.briefing import is_briefing, one_line
 from hippo_async.capture import Receipt
 from hippo_async.config import Settings
 from hippo_async.context import EvictionPlan, estimate_tokens, plan_eviction
@@ -33,5 +33,6 @@ __all__ = [
     "blocking",
     "estimate_tokens",
     "is_briefing",
+    "one_line",
     "plan_eviction",
 ]

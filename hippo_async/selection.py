@@ -40,11 +40,17 @@ def select_briefing(
     hits = library.search(query, filters=filters, limit=top_k) if query else []
     found = sorted((hit.record for hit in hits), key=lambda record: record.is_fold)
     rows = islice(library.newest(filters=filters, include_routine=False), RECENT_ROWS)
-    recent = library.read(_within(rows, budget * CHARS_PER_TOKEN))
+    new = (row for row in rows if row.kind is not Kind.ERROR and row.role != "system")
+    recent = library.read(_within(new, budget * CHARS_PER_TOKEN))
     items = [BriefItem(record, "recalled") for record in found]
     items += [BriefItem(record, "recent") for record in reversed(recent)]
-    wanted = [item for item in items if item.record.record_id not in shown and trusted(item.record)]
+    wanted = [item for item in items if item.record.record_id not in shown and _is_wanted(item.record)]
     return compose(wanted, budget=budget, count=count)
+
+
+def _is_wanted(record: Record) -> bool:
+    """Whether a record has a place in a briefing: what an agent is told to be is in its prompt already."""
+    return record.kind is not Kind.IDENTITY_CHANGE and record.role != "system" and trusted(record)
 
 
 def load_recent(

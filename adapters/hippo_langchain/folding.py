@@ -14,7 +14,7 @@ from hippo_langchain.conversation import Conversation
 from hippo_langchain.eviction import Cursor, furthest, moved, shown
 from hippo_langchain.faults import Faults
 from hippo_langchain.messages import text_of
-from hippo_langchain.tokens import RememberedCounts, sizes_of, turn_of
+from hippo_langchain.tokens import ToolSizes, sizes_of, turn_of
 
 CURSOR = "hippo_cursor"
 """The private state key under which a checkpoint holds the cursor."""
@@ -41,7 +41,8 @@ class Folder:
         self, memory: Hippocampus, *, mode: Mode, max_tokens: int, reserve: int, faults: Faults
     ) -> None:
         self._memory = memory
-        self._count = RememberedCounts(memory.count_tokens)
+        self._count = memory.count_tokens
+        self._tool_sizes = ToolSizes(memory.count_tokens)
         self._mode = mode
         self._max_tokens = max_tokens
         self._reserve = reserve
@@ -136,7 +137,7 @@ class Folder:
 
     def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
         system = self._count(text_of(request.system_message)) if request.system_message else 0
-        return system + self._count.tools(request.tools) + self._reserve
+        return system + self._tool_sizes(request.tools) + self._reserve
 
 
 def _batches(leaving: Mapping[int, Turn], most: int) -> Iterator[dict[int, Turn]]:

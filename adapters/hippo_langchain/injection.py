@@ -7,7 +7,7 @@ from typing import Literal
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from hippo_async import Hippocampus
+from hippo_async import Hippocampus, one_line
 from hippo_async.protocols import TokenCounter
 from hippo_langchain.conversation import Conversation
 from hippo_langchain.messages import HARNESS_KEY, mark_of, newest_question, text_of
@@ -56,7 +56,7 @@ class Briefer:
 
     def _earlier(self, fold: str) -> str:
         text = clipped(fold.strip(), self._budget // FOLD_SHARE - self._count(_EARLIER), self._count)
-        return "\n".join([_EARLIER, *(f"> {line}" for line in text.splitlines())]) if text else ""
+        return "\n".join([_EARLIER, *(f"> {one_line(line)}" for line in text.splitlines())]) if text else ""
 
 
 def with_block_before_question(messages: list[AnyMessage], block: str) -> list[AnyMessage]:

@@ -39,6 +39,9 @@ from hippo_langchain.tools import TOOL_NAMES, memory_tools
 
 CAPTURES_AT_ONCE = 250
 
+RECALL_SHARE = 4
+"""One part in this many of the window is what recalled memories may take."""
+
 ModelHandler = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncModelHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 ToolResult = ToolMessage | Command[Any]
@@ -129,7 +132,7 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             if evict
             else None
         )
-        self.tools = memory_tools(memory) if tools else []
+        self.tools = memory_tools(memory, max_tokens=window // RECALL_SHARE) if tools else []
 
     @property
     def name(self) -> str:

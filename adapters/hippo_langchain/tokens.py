@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
@@ -21,40 +21,26 @@ MEDIA_TOKENS = {"image": 1_600, "audio": 2_000, "video": 4_000, "file": 4_000}
 bill."""
 
 UNKNOWN_CHARS = 16_000
-COUNTS_KEPT = 65_536
 
 
-class RememberedCounts:
-    """A token counter that counts an equal text once: most of a window is the same at the next model call.
-
-    Holds no texts. May be used from any thread.
-    """
+class ToolSizes:
+    """Counts tool definitions, each of which is written out once. May be used from any thread."""
 
     def __init__(self, count: TokenCounter) -> None:
         self._count = count
-        self._known: dict[tuple[int, int], int] = {}
+        self._known: dict[tuple[str, str], int] = {}
 
-    def __call__(self, text: str) -> int:
-        """Return the tokens of a text."""
-        return self._remembered((hash(text), len(text)), lambda: text)
-
-    def tools(self, tools: Sequence[Any]) -> int:
+    def __call__(self, tools: Sequence[Any]) -> int:
         """Return the tokens of the tool definitions that go along with a prompt."""
-        return sum(self._tool(tool) for tool in tools)
+        return sum(self._size(tool) for tool in tools)
 
-    def _tool(self, tool: Any) -> int:
+    def _size(self, tool: Any) -> int:
         if isinstance(tool, dict):
-            return self(_json(tool))
-        key = (hash((tool.name, tool.description)), -1)
-        return self._remembered(key, lambda: _json(convert_to_openai_tool(tool)))
-
-    def _remembered(self, key: tuple[int, int], text: Callable[[], str]) -> int:
-        tokens = self._known.get(key)
-        if tokens is None:
-            if len(self._known) >= COUNTS_KEPT:
-                self._known.clear()
-            tokens = self._known[key] = self._count(text())
-        return tokens
+            return self._count(_json(tool))
+        key = (tool.name, tool.description)
+        if key not in self._known:
+            self._known[key] = self._count(_json(convert_to_openai_tool(tool)))
+        return self._known[key]
 
 
 def sizes_of(messages: Sequence[BaseMessage], count: TokenCounter, *, exact: int) -> list[int]:

@@ -16,6 +16,7 @@ REMEMBER = "remember_memory"
 RECALL = "recall_memory"
 TOOL_NAMES = frozenset({REMEMBER, RECALL})
 HIT_CHARS = 600
+MAX_TOKENS = 1000
 
 
 class RememberArguments(BaseModel):
@@ -42,14 +43,19 @@ class RecallArguments(BaseModel):
 
 
 def memory_tools(
-    memory: Hippocampus, *, scope: Sequence[str] | None = None, session: str | None = None
+    memory: Hippocampus,
+    *,
+    scope: Sequence[str] | None = None,
+    session: str | None = None,
+    max_tokens: int = MAX_TOKENS,
 ) -> list[BaseTool]:
     """Return the tools, for any agent; both work with ``invoke`` and ``ainvoke``.
 
     Without ``scope`` and ``session`` they use those of the run that :class:`HippoMiddleware` is part of, else
-    the agent's own memory. What goes wrong is returned as text that says what to do, never raised.
+    the agent's own memory. What is recalled takes at most ``max_tokens``. What goes wrong is returned as text
+    that says what to do, never raised.
     """
-    calls = _ToolCalls(memory, scope=scope, session=session)
+    calls = _ToolCalls(memory, scope=scope, session=session, max_tokens=max_tokens)
     return [
         StructuredTool.from_function(
             func=blocking(calls.remember),
@@ -71,10 +77,13 @@ def memory_tools(
 
 
 class _ToolCalls:
-    def __init__(self, memory: Hippocampus, *, scope: Sequence[str] | None, session: str | None) -> None:
+    def __init__(
+        self, memory: Hippocampus, *, scope: Sequence[str] | None, session: str | None, max_tokens: int
+    ) -> None:
         self._memory = memory
         self._scope = scope
         self._session = session
+        self._max_tokens = max_tokens
 
     async def remember(self, text: str, tags: list[str]) -> str:
         where = self._address()
@@ -90,21 +99,28 @@ class _ToolCalls:
     async def recall(self, query: str, tags: list[str], limit: int) -> str:
         try:
             await self._memory.open()
-            found = await self._memory.recall(query, tags=tags, scope=self._address().scope, top_k=limit)
+            found = await self._memory.recall(query, tags=tags, scope=self._address().scope)
         except HippoError as error:
             return _not_done("recalled", error)
-        return _found(found)
+        return self._told(found, limit)
+
+    def _told(self, found: Recall, limit: int) -> str:
+        """Write the best hits that fit: not the question itself, and folds behind their originals."""
+        hits = [hit for hit in found if hit.record.text.strip() != found.query.strip()]
+        hits.sort(key=lambda hit: hit.record.is_fold)
+        if not hits:
+            return "Nothing is remembered about that. Try other words, or fewer tags."
+        lines: list[str] = []
+        for line in [*map(_line, hits[:limit]), *found.notes]:
+            if self._memory.count_tokens("\n".join([*lines, line])) > self._max_tokens:
+                break
+            lines.append(line)
+        return "\n".join(lines)
 
     def _address(self) -> Address:
         run = current_address.get() or Address()
         scope = run.scope if self._scope is None else tuple(self._scope)
         return Address(scope, run.session if self._session is None else self._session)
-
-
-def _found(found: Recall) -> str:
-    if not found.hits:
-        return "Nothing is remembered about that. Try other words, or fewer tags."
-    return "\n".join([*map(_line, found.hits), *found.notes])
 
 
 def _line(hit: Hit) -> str:

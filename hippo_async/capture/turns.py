@@ -26,8 +26,8 @@ _SOURCE_OF_ROLE = {
 def turn_ids() -> Iterator[str]:
     """Yield ids that no other memory, process or machine yields: 8 random bytes and a count.
 
-    Asking the system for random bytes at each turn would hand the interpreter lock to whoever is busy, and the
-    event loop would wait to get it back. Safe to take from in any thread.
+    Asking the system for random bytes at each turn would hand the interpreter lock to whoever is busy, and
+    the event loop would wait to get it back. Safe to take from in any thread.
     """
     return map(f"{secrets.token_hex(8)}{{:08x}}".format, count())
 

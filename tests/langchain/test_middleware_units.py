@@ -15,7 +15,7 @@ from hippo_langchain.conversation import TAIL, Conversation
 from hippo_langchain.eviction import Cursor, furthest, moved, shown, unanswered, with_pairs
 from hippo_langchain.injection import clipped
 from hippo_langchain.messages import calls_line, notes_of
-from hippo_langchain.tokens import RememberedCounts, message_tokens, sizes_of, turn_of
+from hippo_langchain.tokens import message_tokens, sizes_of, turn_of
 
 WORDS = st.sampled_from(["yes", "ok", "tell me more", "thanks"])
 
@@ -171,18 +171,6 @@ def test_rough_sizes_of_old_messages_change_nothing_about_what_stays(lengths: li
         return plan_eviction(turns, max_tokens=window, threshold=0.85, target=0.7).keep
 
     assert kept(window) == kept(10**9)
-
-
-def test_an_equal_text_is_counted_once() -> None:
-    counted: list[str] = []
-
-    def count(text: str) -> int:
-        counted.append(text)
-        return len(text)
-
-    remembered = RememberedCounts(count)
-    assert [remembered("tea"), remembered("milk"), remembered("tea")] == [3, 4, 3]
-    assert counted == ["tea", "milk"]
 
 
 def test_tool_call_arguments_count() -> None:

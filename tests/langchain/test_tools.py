@@ -57,6 +57,18 @@ async def test_a_long_memory_is_cut_and_a_tag_that_fits_nothing_finds_nothing(me
     await memory.close()
 
 
+async def test_what_is_recalled_fits_its_budget_and_is_not_the_question_itself(memory: Hippocampus) -> None:
+    _, recall = memory_tools(memory, max_tokens=120)
+    await memory.open()
+    for number in range(10):
+        memory.capture(f"The harbour master's boat number {number} is painted in another colour each year.")
+    memory.capture("Which boat is painted?")
+    found = await recall.ainvoke({"query": "Which boat is painted?", "limit": 10})
+    assert 0 < memory.count_tokens(found) <= 120
+    assert "Which boat" not in found
+    await memory.close()
+
+
 async def test_what_goes_wrong_is_said_in_words_the_model_can_act_on(
     memory: Hippocampus, tmp_path: Path
 ) -> None:
