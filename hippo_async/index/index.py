@@ -153,6 +153,11 @@ class Index:
         self._embedded_to[model_id] = found[0] - 1 if found else self.position.seq
         return found
 
+    def without_vectors(self, model_id: str, seqs: Sequence[int]) -> set[int]:
+        """Return those of ``seqs`` that have no vector of this model: meaning cannot find them yet."""
+        with self._connection() as db:
+            return vectors.lacking(db, model_id, seqs)
+
     def load_vectors(self, model_id: str) -> tuple[NDArray[np.int64], Vectors]:
         """Return the seqs with a vector of this model, ascending, and their matrix, shape ``(n, dim)``.
 

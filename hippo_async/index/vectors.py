@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -47,6 +48,17 @@ def missing(db: sqlite3.Connection, model_id: str, *, after: int, limit: int) ->
         (after, model_id, limit),
     )
     return [seq for (seq,) in found]
+
+
+def lacking(db: sqlite3.Connection, model_id: str, seqs: Sequence[int]) -> set[int]:
+    """Return those of ``seqs`` that have no vector of this model."""
+    found = db.execute(
+        "SELECT value FROM json_each(?) WHERE NOT EXISTS"
+        " (SELECT 1 FROM vectors JOIN models USING (model)"
+        "  WHERE models.model_id = ? AND vectors.seq = value)",
+        (json.dumps([int(seq) for seq in seqs]), model_id),
+    )
+    return {seq for (seq,) in found}
 
 
 def load(db: sqlite3.Connection, model_id: str) -> tuple[NDArray[np.int64], Vectors]:

@@ -31,6 +31,7 @@ T = TypeVar("T")
 CANDIDATES = 200
 CATCH_UP_RECORDS = 2000
 EMBED_RECORDS = 64
+ECHOES = 5
 EMBEDDED_CHARS = 2000
 """How much of a text its vector stands for. Models read some hundred words; the rest costs time for nothing.
 """
@@ -189,8 +190,14 @@ class Library:
         words = self._index.search_words(query.terms, filters=filters, limit=CANDIDATES)
         meaning = self._search_meaning(query)
         beside = self._index.neighbours([seq for seq, _ in (*words, *meaning)])
-        best = rank(words, meaning, neighbours=beside)[:limit]
-        return self._hits(best)
+        ranked = rank(
+            words,
+            meaning,
+            neighbours=beside,
+            unembedded=self._unembedded(words),
+            echoes=self._echoes(text, words),
+        )
+        return self._hits(ranked[:limit])
 
     def read(self, rows: Iterable[Row]) -> list[Record]:
         """Read records from the journal, verified."""
@@ -251,6 +258,18 @@ class Library:
             return []
         return self._nearest(vector, filters=query.filters, limit=CANDIDATES)
 
+    def _echoes(self, text: str, words: Sequence[tuple[int, float]]) -> set[int]:
+        """Those among the best by words that say just what is asked: the question itself, once captured."""
+        asked = _plain(text)
+        best = self.read(self._index.rows([seq for seq, _ in words[:ECHOES]]))
+        return {record.seq for record in best if _plain(record.text) == asked}
+
+    def _unembedded(self, words: Sequence[tuple[int, float]]) -> set[int]:
+        """Those among the words' candidates that still wait for their vectors, as after a restart."""
+        if self._embedder is None:
+            return set()
+        return self._index.without_vectors(self._embedder.model_id, [seq for seq, _ in words])
+
     def _nearest(self, vector: Vectors, *, filters: Filters, limit: int) -> list[tuple[int, float]]:
         matrix = self._loaded()
         if not len(matrix):
@@ -274,6 +293,10 @@ class Library:
         return [
             Hit(record, found.score, dict(found.why)) for record, found in zip(records, ranked, strict=True)
         ]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def embeddable(text: str) -> str:

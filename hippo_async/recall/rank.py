@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hippo_async.index.rows import Neighbours
@@ -27,36 +27,45 @@ class Ranked:
 
 
 def rank(
-    words: Scores, meaning: Scores, *, neighbours: Mapping[int, Neighbours] | None = None
+    words: Scores,
+    meaning: Scores,
+    *,
+    neighbours: Mapping[int, Neighbours] | None = None,
+    unembedded: Collection[int] = (),
+    echoes: Collection[int] = (),
 ) -> list[Ranked]:
     """Put the candidates of both searches in order, best first, newer ones first among equals.
 
     BM25 scores (not negative) are divided by the highest, cosines stretched to 0…1 within their list, and the
-    two summed half and half; where one search found nothing the other counts alone. Then each turn gains from
-    the ``neighbours`` in its session that are candidates too. Scores say which is better within one query;
-    they mean nothing across queries.
+    two summed half and half; where one search found nothing the other counts alone, and so do words for the
+    ``unembedded``, which have no vector yet that meaning could find. Then each turn gains from the
+    ``neighbours`` in its session that are candidates too. Scores say which is better within one query; they
+    mean nothing across queries.
+
+    ``echoes`` say what the question says, word for word, as the turn that asked it does. They match like
+    nothing else can, so the others are measured without them; they get the full score themselves.
     """
-    legs = {"words": _by_highest(words), "meaning": _stretched(meaning)}
+    legs = {"words": _by_highest(words, echoes), "meaning": _stretched(meaning, echoes)}
     found = {name: leg for name, leg in legs.items() if leg}
-    weight = LEG_WEIGHT if len(found) == 2 else 2 * LEG_WEIGHT
     whys: dict[int, dict[str, float]] = {}
     for name, leg in found.items():
         for seq, score in leg.items():
-            whys.setdefault(seq, {})[name] = weight * score
+            alone = len(found) == 1 or (name == "words" and seq in unembedded)
+            whys.setdefault(seq, {})[name] = (2 * LEG_WEIGHT if alone else LEG_WEIGHT) * score
     _add_neighbours(whys, neighbours or {})
     ranked = [Ranked(seq, sum(why.values()), why) for seq, why in whys.items()]
     return sorted(ranked, key=lambda candidate: (-candidate.score, -candidate.seq))
 
 
-def _by_highest(scores: Scores) -> dict[int, float]:
-    highest = max((score for _, score in scores), default=0.0) or 1.0
-    return {seq: score / highest for seq, score in scores}
+def _by_highest(scores: Scores, echoes: Collection[int]) -> dict[int, float]:
+    highest = max((score for seq, score in scores if seq not in echoes), default=0.0) or 1.0
+    return {seq: 1.0 if seq in echoes else score / highest for seq, score in scores}
 
 
-def _stretched(scores: Scores) -> dict[int, float]:
-    values = [score for _, score in scores]
+def _stretched(scores: Scores, echoes: Collection[int]) -> dict[int, float]:
+    values = [score for seq, score in scores if seq not in echoes]
     lowest, span = min(values, default=0.0), max(values, default=0.0) - min(values, default=0.0)
-    return {seq: (score - lowest) / span if span else 1.0 for seq, score in scores}
+    return {seq: 1.0 if seq in echoes or not span else (score - lowest) / span for seq, score in scores}
 
 
 def _add_neighbours(whys: dict[int, dict[str, float]], neighbours: Mapping[int, Neighbours]) -> None:

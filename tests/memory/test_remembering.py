@@ -87,6 +87,23 @@ async def test_each_hit_says_why_it_is_there(make_memory: MakeMemory) -> None:
             assert "words" in hit.why
 
 
+async def test_a_question_that_was_captured_does_not_drown_its_answer(make_memory: MakeMemory) -> None:
+    """An agent's question is a turn like any other by the time it is asked of the memory."""
+    question = "Where did my neighbour say that she keeps the spare key of the garden shed?"
+    async with make_memory() as memory:
+        for number in range(20):
+            memory.capture(f"Where did my neighbour say that she keeps thing number {number}?")
+        memory.capture("The spare key of the shed hangs behind the ivy.")
+        memory.capture(question)
+        found = await memory.recall(question)
+        assert [hit.record.text for hit in found][:2] == [
+            question,
+            "The spare key of the shed hangs behind the ivy.",
+        ]
+        answer = next(hit for hit in found if "ivy" in hit.record.text)
+        assert answer.score == 1.0
+
+
 async def test_a_memory_that_was_edited_on_disk_is_refused_on_the_read_path(
     make_memory: MakeMemory, tmp_path: Path
 ) -> None:

@@ -88,3 +88,18 @@ def test_a_turn_gains_from_those_beside_it_but_not_from_their_gains() -> None:
 
 def test_nothing_found_is_nothing_ranked() -> None:
     assert rank([], [], neighbours={1: (2, 3)}) == []
+
+
+def test_what_has_no_vector_yet_is_judged_by_words_alone() -> None:
+    """Else a store that is still being embedded would hide its newest memories."""
+    words, meaning = [(1, 4.0), (2, 2.0)], [(2, 0.9), (3, 0.1)]
+    behind = rank(words, meaning)
+    ahead = rank(words, meaning, unembedded={1})
+    assert (behind[0].seq, ahead[0].seq) == (2, 1)
+    assert ahead[0].why == {"words": 1.0}
+
+
+def test_the_question_itself_does_not_make_all_answers_look_alike() -> None:
+    words, meaning = [(9, 40.0), (1, 4.0), (2, 1.0)], [(9, 1.0), (1, 0.6), (2, 0.5)]
+    ranked = {found.seq: found.score for found in rank(words, meaning, echoes={9})}
+    assert ranked == {found.seq: found.score for found in rank(words[1:], meaning[1:])} | {9: 1.0}
