@@ -16,6 +16,7 @@ from hippo_async.capture.pipeline import Pipeline
 from hippo_async.capture.rawbox import RawBox
 from hippo_async.capture.sink import JournalSink
 from hippo_async.embedding import CachedEmbedder, choose_embedder
+from hippo_async.errors import Closed
 from hippo_async.files import Files
 from hippo_async.index import Index
 from hippo_async.index.analyzer import terms
@@ -91,7 +92,8 @@ class Engine:
     @property
     def pipeline(self) -> Pipeline:
         """Where captured turns go."""
-        assert self._pipeline is not None  # noqa: S101 - set before an engine is handed out
+        if self._pipeline is None:
+            raise Closed("the memory is being opened")
         return self._pipeline
 
     def close(self) -> int:

@@ -246,7 +246,7 @@ class Hippocampus:
         """
         engine = self._running
         await asyncio.shield(asyncio.wrap_future(engine.pipeline.flush()))
-        await engine.library.worker.run(lambda: None)  # the index has followed
+        await engine.library.run(lambda: None)  # the index has followed
 
     async def fold(
         self, turns: Sequence[Turn], *, session: str | None = None, scope: Sequence[str] = ()
@@ -263,11 +263,11 @@ class Hippocampus:
         await self.flush()
         library = self._running.library
         keys = [turn.key for turn in turns if turn.key is not None]
-        known = await library.worker.run(library.ids_by_key, keys)
+        known = await library.run(library.ids_by_key, keys)
         originals = [turn.record_id or known.get(turn.key or "") for turn in turns]
         summary = await summarized(turns, self._summarizer)
         if summary is None:
-            summary = (await library.worker.run(fold_text, turns, count=self._count)).text
+            summary = (await library.run(fold_text, turns, count=self._count)).text
         return await self.record(
             summary,
             kind=Kind.STATE,
@@ -310,7 +310,7 @@ class Hippocampus:
         engine = self._running
         notes = await self._settle(engine)
         await asyncio.shield(asyncio.wrap_future(engine.warmed))
-        hits = await engine.library.worker.run(engine.library.search, query, filters=filters, limit=limit)
+        hits = await engine.library.run(engine.library.search, query, filters=filters, limit=limit)
         return Recall(query, tuple(hits), notes)
 
     async def brief(
@@ -336,7 +336,7 @@ class Hippocampus:
             return Briefing("", 0, limit)
         engine = self._running
         filters = filters_of(scope=scope)
-        return await engine.library.worker.run(
+        return await engine.library.run(
             select_briefing,
             engine.library,
             query,
@@ -363,7 +363,7 @@ class Hippocampus:
             raise InvalidInput(f"a budget of {budget} tokens of {chars_per_token} characters")
         engine = self._running
         await self._settle(engine)
-        return await engine.library.worker.run(
+        return await engine.library.run(
             load_recent,
             engine.library,
             budget_chars=budget * chars_per_token,
@@ -381,7 +381,7 @@ class Hippocampus:
         await asyncio.shield(asyncio.wrap_future(engine.warmed))
         filters = filters_of(scope=scope)
         limit = limit_of(top_k, self.settings)
-        hits = await engine.library.worker.run(engine.library.complete, query, limit=limit, filters=filters)
+        hits = await engine.library.run(engine.library.complete, query, limit=limit, filters=filters)
         return Recall(query, tuple(hits), notes)
 
     async def latest(
@@ -398,7 +398,7 @@ class Hippocampus:
         filters = filters_of(tags, kinds, roles, scope, session)
         engine = self._running
         await self._settle(engine)
-        return await engine.library.worker.run(engine.library.latest, filters=filters, limit=n)
+        return await engine.library.run(engine.library.latest, filters=filters, limit=n)
 
     async def session(
         self, session: str, *, scope: Sequence[str] = (), limit: int | None = None
@@ -433,13 +433,9 @@ class Hippocampus:
 
         return await anyio.to_thread.run_sync(fold_day)
 
-    # ------------------------------------------------------------ counting
-
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text as every budget here does."""
         return self._count(text)
-
-    # ------------------------------------------------------------ internal
 
     @property
     def _running(self) -> Engine:

@@ -154,8 +154,8 @@ def demo(
 
 def _in_own_process(number: int, folder: Path) -> DayReport:
     command = [sys.executable, "-m", "hippo_langchain.replay", str(number), str(folder)]
-    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 - our own module
-    facts = json.loads(printed)
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own module
+    facts = json.loads(done.stdout)
     return DayReport(**{**facts, "answers": tuple(Answer(**answer) for answer in facts["answers"])})
 
 

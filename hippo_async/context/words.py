@@ -14,7 +14,7 @@ _WORDS = """
     addresses adds adjust admin administrator ads adult advanced advisor af after ag again age agency agent
     ah ahead ai air aj ajax ak al alan alarm album ale alert alex ali alias alice align alignment alive all
     allen allocation allow allowed allows almost along alpha already also alt alter although always am among
-    amount amy an ana anal analysis anchor and andre android ang animal animated animation anime ann anne
+    amount amy an analysis anchor and andre android ang animal animated animation anime ann anne
     annotation another answer answers ant any ao ap api app append apple application applications apply
     appointment apps apr ar arc arch are area areas arena arg args argument arguments ark arm around array
     art as ash asia aside ask aspect assembly asset assets async at atom atomic attr attribute attributes au
@@ -69,7 +69,7 @@ _WORDS = """
     foot for force ford fore forest forge forget forgot form format formation formats former forms formula
     fort forum forward found foundation four fox fr fraction fragment frame frames fred free frequency fresh
     friend friendly friends from front fu fuel full fully fun func function functional functions fund future
-    ga gain gal gallery game games gamma gap gas gate gateway gay ge gear gem gen gender gene general
+    ga gain gal gallery game games gamma gap gas gate gateway ge gear gem gen gender gene general
     generate generated generation generator generic geo gesture get gets getting ghost gi gift girl git
     github give given glass global go god gold good goods google got gov grab grade gradient gram gran grand
     grant graph graphic graphics gray great greater green grey grid ground group groups grow gu guest gui
@@ -86,7 +86,7 @@ _WORDS = """
     internal international internet interrupt intersection interval into intro invalid inventory invest
     invite invoke io ion ip ir iron is iso issue it item items iter its ja jack jam jan jar java je jet jets
     jo job jobs john join joint jon journal joy js json ju judge jump jun just ka kat ke keep keeper ken
-    kernel key keyboard keys keyword keywords ki kick kid kids kill kim kin kind king kit kn know known ky
+    kernel key keyboard keys keyword keywords ki kick kid kids kim kin kind king kit kn know known ky
     la lab label labels lake lambda land lane lang language languages large las last late later latest latin
     launch law layer layers layout lazy le lead leader leading leaf league lean learn learning least leave
     led lee left leg legal len length leo les less lesson let lets letter level levels lex li lib library
@@ -341,7 +341,7 @@ _SPACED_WORDS = """
     minority minute minutes missed missions mistake mixing modes moments monastery monday monster monthly
     months monument mood moral morning mostly moth mountain mountains mounted mouth moved movements mph
     multiplier municipal municipality murder murdered muscle muscles museum musical musician musicians
-    muslim myself mystery naked namespaces narrow narrowly nations naval navy ndarray nearby nearest nearly
+    muslim myself mystery namespaces narrow narrowly nations naval navy ndarray nearby nearest nearly
     necessary neck needed needs negative neighborhood neighbors neither nervous networks newer newly
     newspaper newspapers nfl nights ninth noble nobody nod nodded nominated nomination noqa normalize
     normalized normally northeast northern northwest nose notable notably noted nothing notice noticed novel

@@ -1,10 +1,11 @@
 """What can be found: the index, the vectors, and the journal from which every text is read and checked.
 
-Its methods block and belong to one thread, :attr:`Library.worker`; others submit to it.
+Its methods block and belong to one thread; others go through :meth:`Library.run` or :meth:`Library.call`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 from collections import Counter
@@ -41,7 +42,7 @@ class Library:
     """Finds records by words, meaning, labels and time; every one it hands out was verified."""
 
     def __init__(self, journal: Journal, index: Index) -> None:
-        self.worker = Worker("hippo-index")
+        self._worker = Worker("hippo-index")
         self._journal = journal
         self._index = index
         self._embedder: Embedder | None = None
@@ -52,9 +53,16 @@ class Library:
         self.rebuilds = 0
         self.embed_failures = 0
 
+    async def run(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a method of this library, or a function that asks it, in its thread, and await the result.
+
+        An index that turns out to be damaged is made anew from the journal, and the method is run again.
+        """
+        return await asyncio.wrap_future(self._submit(method, *args, **kwargs))
+
     def call(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a method in the library's thread and wait for it. Not for the event loop."""
-        return self.worker.submit(method, *args, **kwargs).result()
+        """Do as :meth:`run` does and wait for it. Not for the event loop."""
+        return self._submit(method, *args, **kwargs).result()
 
     # ---------------------------------------------------------------- life
 
@@ -76,32 +84,41 @@ class Library:
     def close(self) -> None:
         """Close the index and end the thread. Blocks; may be called twice."""
         try:
-            self.worker.submit(self._index.close)
+            self._worker.submit(self._index.close)
         except HippoError:
             return
-        self.worker.close()
+        self._worker.close()
 
     # ------------------------------------------------------------- feeding
 
     def feed_later(self, entries: Sequence[Appended]) -> Future[None]:
         """Queue records that were just made durable; never blocks, never fails the one who wrote them."""
-        return self.worker.submit(self._feed, entries)
+        return self._worker.submit(self._feed, entries)
 
     def embed_missing(self) -> bool:
         """Give a batch of records their vectors; return whether there may be more to do."""
         if self._embedder is None:
             return False
         seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
-        self._embed(self.read(self._index.rows(seqs)))
-        return len(seqs) == EMBED_RECORDS
+        return self._embed(self.read(self._index.rows(seqs))) and len(seqs) == EMBED_RECORDS
+
+    def _submit(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        def attempt() -> T:
+            try:
+                return method(*args, **kwargs)
+            except sqlite3.DatabaseError:
+                logger.exception("the index is damaged; it is made anew from the journal")
+                self._mend()
+                return method(*args, **kwargs)
+
+        return self._worker.submit(attempt)
 
     def _feed(self, entries: Sequence[Appended]) -> None:
         try:
             self._index.add(entries)
         except (InvalidInput, sqlite3.Error):
             logger.exception("the index could not follow; it is brought up from the journal")
-            self._restore()
-            self._count_anew()
+            self._mend()
         else:
             self._count(entries)
         self._embed([entry.record for entry in entries if entry.record.type == "record"])
@@ -120,12 +137,15 @@ class Library:
         self.novelty = Counter({str(novelty): n for novelty, n in counts.novelties.items()})
         self.kinds = Counter({str(kind): n for kind, n in counts.kinds.items()})
 
-    def _restore(self) -> None:
-        """Catch up, or make the index anew where that is not enough."""
+    def _mend(self) -> None:
+        """Open the index again and catch up; make it anew where that is not enough."""
         try:
+            self._index.open()
             self._catch_up(None)
         except (InvalidInput, sqlite3.Error):
             self._rebuild(None)
+        self._matrix = None
+        self._count_anew()
 
     def _catch_up(self, progress: Callable[[int, int], None] | None) -> None:
         self._fill(self._index.add, self._index.position.seq, progress)
@@ -164,10 +184,10 @@ class Library:
             return False
         return True
 
-    def _embed(self, records: Sequence[Record]) -> None:
-        """Store the vectors of records; an embedder that fails leaves them to :meth:`embed_missing`."""
+    def _embed(self, records: Sequence[Record]) -> bool:
+        """Store the vectors of records; return whether it was done. What failed is tried at the next start."""
         if self._embedder is None or not records:
-            return
+            return True
         try:
             vectors = self._embedder.embed_documents([embeddable(record.text) for record in records])
             seqs = [record.seq for record in records]
@@ -175,9 +195,10 @@ class Library:
         except Exception:
             self.embed_failures += 1
             logger.exception("no vectors could be stored; these records are found by words only for now")
-            return
+            return False
         if self._matrix is not None:
             self._matrix.add(seqs, vectors)
+        return True
 
     # ------------------------------------------------------------- finding
 
@@ -227,14 +248,16 @@ class Library:
 
     def recent_vectors(self, limit: int) -> Vectors | None:
         """Return the vectors of the newest records, oldest first, if there are any."""
-        matrix = None if self._embedder is None else self._loaded()
-        return matrix.newest(limit) if matrix else None
+        if self._embedder is None:
+            return None
+        matrix = self._loaded(self._embedder)
+        return matrix.newest(limit) if len(matrix) else None
 
     def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
         """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
         if self._embedder is None:
             return self._containing(text, limit=limit, filters=filters)
-        found = self._nearest(self._embedder.embed_queries([text])[0], filters=filters, limit=limit)
+        found = self._nearest(self._embedder, text, filters=filters, limit=limit)
         return self._hits([Ranked(seq, cosine, {"cosine": cosine}) for seq, cosine in found])
 
     def _containing(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
@@ -251,12 +274,13 @@ class Library:
         if self._embedder is None:
             return []
         try:
-            vector = self._embedder.embed_queries([query.meaning])[0]
+            return self._nearest(self._embedder, query.meaning, filters=query.filters, limit=CANDIDATES)
+        except sqlite3.Error:
+            raise
         except Exception:
             self.embed_failures += 1
-            logger.exception("the embedder failed; this recall goes by words only")
+            logger.exception("search by meaning failed; this recall goes by words only")
             return []
-        return self._nearest(vector, filters=query.filters, limit=CANDIDATES)
 
     def _echoes(self, text: str, words: Sequence[tuple[int, float]]) -> set[int]:
         """Those among the best by words that say just what is asked: the question itself, once captured."""
@@ -270,18 +294,20 @@ class Library:
             return set()
         return self._index.without_vectors(self._embedder.model_id, [seq for seq, _ in words])
 
-    def _nearest(self, vector: Vectors, *, filters: Filters, limit: int) -> list[tuple[int, float]]:
-        matrix = self._loaded()
+    def _nearest(
+        self, embedder: Embedder, text: str, *, filters: Filters, limit: int
+    ) -> list[tuple[int, float]]:
+        matrix = self._loaded(embedder)
         if not len(matrix):
             return []
+        [vector] = embedder.embed_queries([embeddable(text)])
         return matrix.search(vector, allowed=self._index.matching(filters), limit=limit)
 
-    def _loaded(self) -> VectorMatrix:
+    def _loaded(self, embedder: Embedder) -> VectorMatrix:
         """The vectors in memory, read from the index at the first question."""
         if self._matrix is None:
-            assert self._embedder is not None  # noqa: S101 - only asked for when there is one
-            matrix = VectorMatrix(self._embedder.dim)
-            seqs, rows = self._index.load_vectors(self._embedder.model_id)
+            matrix = VectorMatrix(embedder.dim)
+            seqs, rows = self._index.load_vectors(embedder.model_id)
             if len(seqs):
                 matrix.add(seqs, rows)
             self._matrix = matrix

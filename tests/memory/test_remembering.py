@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import shutil
+import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 
 from hippo_async import Hippocampus, Kind, Settings, Turn
@@ -121,8 +126,6 @@ async def test_a_memory_that_was_edited_on_disk_is_refused_on_the_read_path(
 
 
 async def test_the_index_can_be_thrown_away(make_memory: MakeMemory, tmp_path: Path) -> None:
-    import shutil
-
     async with make_memory() as memory:
         for number in range(30):
             memory.capture(f"fact {number} about tea", session="s")
@@ -132,9 +135,48 @@ async def test_the_index_can_be_thrown_away(make_memory: MakeMemory, tmp_path: P
         assert await found(memory, "fact 17 tea") == before
 
 
-async def test_an_index_of_an_older_state_catches_up(make_memory: MakeMemory, tmp_path: Path) -> None:
-    import shutil
+async def test_an_index_that_is_damaged_while_in_use_is_made_anew(
+    make_memory: MakeMemory, tmp_path: Path
+) -> None:
+    async with make_memory() as memory:
+        for number in range(50):
+            memory.capture(f"fact {number} about tea", session="s")
+        before = await found(memory, "fact 17 tea")
+        [database] = (tmp_path / "store/index").glob("gen-*/index.sqlite")
+        await asyncio.to_thread(blocking_checkpoint, database)
+        damaged = bytearray(database.read_bytes())
+        damaged[4096:] = b"\xa5" * (len(damaged) - 4096)
+        database.write_bytes(bytes(damaged))
+        assert await found(memory, "fact 17 tea") == before
+        await memory.record("fact 50 about tea")
+        assert len(await found(memory, "tea", top_k=100)) == 51
 
+
+def blocking_checkpoint(database: Path) -> None:
+    """Move what is in the write-ahead log into the file, so that there is something to damage."""
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+async def test_an_embedder_that_fails_costs_neither_turn_nor_recall(make_memory: MakeMemory) -> None:
+    class Broken:
+        model_id, dim, mean_similarity, multilingual = "broken", 4, 0.0, True
+
+        def embed_documents(self, texts: Sequence[str]) -> NoReturn:
+            raise RuntimeError("out of memory")
+
+        def embed_queries(self, texts: Sequence[str]) -> Any:
+            return np.ones((len(texts), 4), dtype=np.float32) / 2
+
+    async with make_memory(embedder=Broken()) as memory:
+        for number in range(100):
+            memory.capture(f"tea {number}", session="s")
+        assert len(await memory.session("s")) == 100
+        assert "tea 7" in await found(memory, "tea 7", top_k=3)
+        assert memory.status().embedder_failures > 0
+
+
+async def test_an_index_of_an_older_state_catches_up(make_memory: MakeMemory, tmp_path: Path) -> None:
     async with make_memory() as memory:
         await memory.record("tea one")
     shutil.copytree(tmp_path / "store/index", tmp_path / "old")
