@@ -185,7 +185,7 @@ class Library:
         return True
 
     def _embed(self, records: Sequence[Record]) -> bool:
-        """Store the vectors of records; return whether it was done. What failed is tried at the next start."""
+        """Store the vectors of records and say whether it worked; what failed is tried at the next start."""
         if self._embedder is None or not records:
             return True
         try:
