@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from hippo_async.journal.layout import (
 )
 from hippo_async.journal.lock import WriterLock
 from hippo_async.journal.recovery import Recovered, Sealers, Torn, recover
-from hippo_async.journal.scan import GENESIS, RECORD, TYPES, UNEXPLAINED, Chain, ChainBroken, Step, walk
+from hippo_async.journal.scan import GENESIS, RECORD, TYPES, UNEXPLAINED, Chain, ChainBroken, skim, walk
 from hippo_async.journal.writer import Appended, GroupWriter, Identity, Live, Submission, Tail, seal_drafts
 from hippo_async.protocols import Clock
 from hippo_async.records import Draft, Kind, Location, Novelty, Record, utc_timestamp
@@ -209,9 +209,11 @@ class Journal:
         Raises :class:`JournalCorrupt` at the first that is not what was sealed.
         """
         chain = Chain(self._open.journal_id, self.agent_id)
-        for first, path, step in self._walk(after, chain):
-            if step.header.seq > after:
-                yield _record_of(path, step), Location(first, step.offset, step.length)
+        for first, path, data in self._segments(after, chain):
+            with self._damage_at(path):
+                for step in walk(data, chain, self._open.sealers.record):
+                    if step.header.seq > after:
+                        yield step.record(), Location(first, step.offset, step.length)
         place = chain.unexplained()
         if place is not None:
             _, seq, offset = place
@@ -226,8 +228,9 @@ class Journal:
         acknowledged = self.tail
         chain = Chain(found.journal_id, self.agent_id)
         try:
-            for _ in self._walk(-1, chain):
-                pass
+            for _, path, data in self._segments(-1, chain):
+                with self._damage_at(path):
+                    skim(data, chain, found.sealers.record)
         except JournalCorrupt as error:
             return self._broken(error, chain)
         place = chain.unexplained()
@@ -260,26 +263,27 @@ class Journal:
         record_id = after[:32].decode("ascii", "replace") or None
         return ChainReport(False, chain.seq + 1, error.reason, record_id, error.seq, error.path, error.offset)
 
-    def _walk(self, after: int, chain: Chain | None = None) -> Iterator[tuple[int, Path, Step]]:
-        """Walk the segments in which records above ``after`` stand."""
+    def _segments(self, after: int, chain: Chain) -> Iterator[tuple[int, Path, bytes]]:
+        """Yield the segments in which records above ``after`` stand; ``chain`` is moved past the others."""
         found = self._open
-        chain = chain or Chain(found.journal_id, self.agent_id)
-        segments = list_segments(self._files, self._layout, found.generation)
-        acknowledged = self.tail.seq
         closed = {entry.first: entry for entry in found.closed}
-        for first in segments:
+        for first in list_segments(self._files, self._layout, found.generation):
             entry = closed.get(first)
             if entry is not None and entry.last <= after:
                 chain.seq, chain.record_id = entry.last, entry.last_id
                 continue
             path = self._layout.segment(found.generation, first)
-            try:
-                for step in walk(self._files.read(path), chain, found.sealers.record):
-                    yield first, path, step
-            except ChainBroken as broken:
-                if broken.seq <= acknowledged:
-                    raise JournalCorrupt(path, broken.offset, broken.seq, broken.reason) from None
-                return  # a group that is being written at this moment
+            yield first, path, self._files.read(path)
+
+    @contextmanager
+    def _damage_at(self, path: Path) -> Iterator[None]:
+        """Turn a break among acknowledged records into an error; one behind them is a group being written."""
+        acknowledged = self.tail.seq
+        try:
+            yield
+        except ChainBroken as broken:
+            if broken.seq <= acknowledged:
+                raise JournalCorrupt(path, broken.offset, broken.seq, broken.reason) from None
 
     def _recover(self) -> Recovered:
         try:
@@ -438,13 +442,6 @@ class Journal:
             journal_id=found.journal_id,
             sealer=found.sealers.segments,
         )
-
-
-def _record_of(path: Path, step: Step) -> Record:
-    try:
-        return to_record(step.header, step.record_id, step.frame.payload)
-    except BadLine as error:
-        raise JournalCorrupt(path, step.offset, step.header.seq, str(error)) from None
 
 
 def _genesis_metadata() -> Mapping[str, Any]:

@@ -26,7 +26,7 @@ from hippo_async.journal.codec import VERSION, split_line
 from hippo_async.journal.head import HeadFound, HeadState, is_journal_id, peek_journal_id, read_head
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Closed, Layout, list_segments, read_closed
-from hippo_async.journal.scan import UNEXPLAINED, Chain, ChainBroken, is_torn, walk
+from hippo_async.journal.scan import UNEXPLAINED, Chain, ChainBroken, is_torn, skim
 from hippo_async.journal.seal import Purpose, Sealer, derive_key
 
 
@@ -83,8 +83,7 @@ class _Scan:
     sealers: Sealers
     chain: Chain
     head: HeadFound
-    listed: list[Closed] = field(default_factory=list)
-    ids: dict[int, str] = field(default_factory=dict)
+    segments: list[int] = field(default_factory=list)
 
     def path(self, first: int) -> Path:
         return self.layout.segment(self.generation, first)
@@ -103,16 +102,15 @@ class _Scan:
             )
         self.chain.seq = entry.last
         self.chain.record_id = entry.last_id
-        self.ids[entry.last] = entry.last_id
 
-    def id_at(self, seq: int) -> str:
-        """Return the id of a record of the chain, also from a segment that was only checked by its digest."""
-        if seq not in self.ids:
-            first = next(entry.first for entry in self.listed if entry.first <= seq <= entry.last)
-            line = self.files.read(self.path(first)).split(b"\n")[seq - first]
-            frame = split_line(line + b"\n")
-            self.ids[seq] = "" if frame is None else frame.record_id.decode()
-        return self.ids[seq]
+    def id_at(self, seq: int) -> str | None:
+        """Return the id of a record of the chain, read from its segment unless it is the last one's."""
+        if seq == self.chain.seq:
+            return self.chain.record_id
+        first = max(first for first in self.segments if first <= seq)
+        line = self.files.read(self.path(first)).split(b"\n")[seq - first]
+        frame = split_line(line + b"\n")
+        return None if frame is None else frame.record_id.decode()
 
     def walk_whole(self, first: int) -> Closed:
         """Check every record of a segment that must be whole."""
@@ -137,14 +135,10 @@ class _Scan:
                 self.path(first), 0, self.chain.seq + 1, "the segment with this record is missing"
             )
         data = self.files.read(self.path(first))
-        end = 0
         try:
-            for step in walk(data, self.chain, self.sealers.record):
-                self.ids[step.header.seq] = step.record_id
-                end = step.offset + step.length
+            return data, skim(data, self.chain, self.sealers.record), None
         except ChainBroken as broken:
-            return data, end, broken
-        return data, end, None
+            return data, broken.offset, broken
 
     def _corrupt(self, first: int, broken: ChainBroken) -> IntegrityError:
         path = self.path(first)
@@ -178,9 +172,9 @@ def recover(
     scan = _Scan(files, layout, generation, sealers, Chain(journal_id, agent_id), head)
     _check_agent(layout.segment(generation, segments[0]), first_line, agent_id)
 
-    closed = scan.listed = _read_closed(scan, segments[0])
+    closed = _read_closed(scan, segments[0])
     # listed again: beside a reader, a writer may have begun a segment since, and HEAD may know its records
-    segments = list_segments(files, layout, generation)
+    segments = scan.segments = list_segments(files, layout, generation)
     _check_listed(scan, closed, segments)
     for entry in closed:
         scan.skip_closed(entry)

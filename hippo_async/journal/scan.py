@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from hippo_async.journal.canon import canonical
 from hippo_async.journal.codec import (
     KINDS,
+    MAX_LINE_BYTES,
     NO_PAYLOAD,
     NOVELTIES,
     RESERVED_KEY,
@@ -16,9 +19,13 @@ from hippo_async.journal.codec import (
     BadLine,
     Frame,
     Header,
+    commitment_of,
     open_line,
+    record_id_of,
+    to_record,
 )
 from hippo_async.journal.seal import Sealer
+from hippo_async.records import Record
 
 GENESIS, RECORD, PURGE, ACCEPT, CLOSE = "genesis", "record", "purge", "accept", "close"
 TYPES = frozenset({GENESIS, RECORD, PURGE, ACCEPT, CLOSE})
@@ -38,6 +45,13 @@ class Step(NamedTuple):
     def record_id(self) -> str:
         """The id of the record, which is the hash of its header."""
         return self.frame.record_id.decode()
+
+    def record(self) -> Record:
+        """Build the record. Raises :class:`ChainBroken` for a payload that was sealed in another form."""
+        try:
+            return to_record(self.header, self.record_id, self.frame.payload)
+        except BadLine as error:
+            raise ChainBroken(self.offset, self.header.seq, str(error)) from None
 
 
 class ChainBroken(Exception):
@@ -130,16 +144,75 @@ def walk(data: bytes, chain: Chain, sealer: Sealer) -> Iterator[Step]:
     offset = 0
     while offset < len(data):
         end = data.find(b"\n", offset) + 1
-        if end == 0:
-            raise ChainBroken(offset, chain.seq + 1, "the last line is not complete")
-        try:
-            header, frame = open_line(data[offset:end], sealer)
-            step = Step(header, frame, offset, end - offset)
-            chain.follow(step)
-        except BadLine as error:
-            raise ChainBroken(offset, chain.seq + 1, str(error)) from None
+        step = _take(data[offset:end] if end else b"", offset, chain, sealer)
         yield step
         offset = end
+
+
+def skim(data: bytes, chain: Chain, sealer: Sealer) -> int:
+    """Check what :func:`walk` checks without handing the lines out, and return where the last one ends.
+
+    Lines of the usual kind, an agent's record that continues the chain, are checked by one pattern and three
+    hashes; whatever is not exactly that, or fails, is looked at as :func:`walk` looks at it.
+    """
+    offset = 0
+    usual: re.Pattern[bytes] | None = None
+    for line in data.split(b"\n")[:-1]:
+        if usual is None and chain.epoch is not None:
+            usual = _usual_line(chain)
+        found = None if usual is None else usual.fullmatch(line)
+        if found is None or not _continues(found, chain, sealer):
+            _take(line + b"\n", offset, chain, sealer)
+        offset += len(line) + 1
+    if offset < len(data):
+        _take(b"", offset, chain, sealer)
+    return offset
+
+
+def _take(line: bytes, offset: int, chain: Chain, sealer: Sealer) -> Step:
+    """Check one line, empty if it is not complete, and let the chain follow it."""
+    if not line:
+        raise ChainBroken(offset, chain.seq + 1, "the last line is not complete")
+    try:
+        header, frame = open_line(line, sealer)
+        step = Step(header, frame, offset, len(line))
+        chain.follow(step)
+    except BadLine as error:
+        raise ChainBroken(offset, chain.seq + 1, str(error)) from None
+    return step
+
+
+def _usual_line(chain: Chain) -> re.Pattern[bytes]:
+    """Return what a record line of this chain looks like, with all that never changes spelled out."""
+    kinds, novelties = (b"(?:" + "|".join(sorted(names)).encode() + b")" for names in (KINDS, NOVELTIES))
+    return re.compile(
+        rb'\{"header":(\{"agent_id":'
+        + re.escape(canonical(chain.agent_id))
+        + rb',"commitment":"([0-9a-f]{64})",'
+        rb'"epoch":' + str(chain.epoch).encode() + rb',"journal_id":"' + chain.journal_id.encode() + rb'",'
+        rb'"kind":"' + kinds + rb'","novelty":"' + novelties + rb'","prev_id":"([0-9a-f]{32})",'
+        rb'"seq":([0-9]{1,12}),"timestamp":"[-0-9T:.]{26}Z","type":"record","v":2\}),'
+        rb'"id":"([0-9a-f]{32})","payload":(\{.+\}),"seal":"([0-9a-f]{64})"\}',
+        re.DOTALL,
+    )
+
+
+def _continues(found: re.Match[bytes], chain: Chain, sealer: Sealer) -> bool:
+    """Check a usual line as :func:`open_line` and :meth:`Chain.follow` do; move the chain if it is good."""
+    header, commitment, prev_id, seq, record_id, payload, seal = found.groups()
+    good = (
+        not chain.closed
+        and int(seq) == chain.seq + 1
+        and prev_id.decode() == chain.record_id
+        and len(found[0]) < MAX_LINE_BYTES
+        and sealer.verifies(header, seal.decode())
+        and record_id_of(header) == (named := record_id.decode())
+        and commitment_of(payload) == commitment.decode()
+    )
+    if good:
+        chain.seq += 1
+        chain.record_id = named
+    return good
 
 
 def is_torn(data: bytes, offset: int) -> bool:

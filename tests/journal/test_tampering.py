@@ -19,7 +19,7 @@ import pytest
 
 from hippo_async.errors import JournalCorrupt
 from hippo_async.journal import Key
-from hippo_async.journal.scan import Chain, ChainBroken, is_torn, walk
+from hippo_async.journal.scan import Chain, ChainBroken, is_torn, skim, walk
 from hippo_async.journal.seal import Sealer
 
 if TYPE_CHECKING:
@@ -39,13 +39,23 @@ class Pure(NamedTuple):
     sealer: Sealer
 
     def breaks_at(self, index: int, line: bytes) -> bool:
-        """Whether the walk breaks at record ``index`` when ``line`` stands in its place."""
-        chain = replace(self.chains[index], purged={}, named=set())
+        """Whether the walk breaks at record ``index`` when ``line`` stands in its place.
+
+        The quick way of checking, which opening and ``verify_chain`` take, must come to the same.
+        """
+        data = line + b"".join(self.lines[index + 1 :])
+        walked = self.verdict(index, lambda chain: next(walk(data, chain, self.sealer)))
+        skimmed = self.verdict(index, lambda chain: skim(data, chain, self.sealer))
+        assert walked == skimmed
+        return walked is not None
+
+    def verdict(self, index: int, check: Callable[[Chain], object]) -> tuple[int, int, str] | None:
+        """Where and why a check breaks that begins at record ``index``, if it does."""
         try:
-            next(walk(line + b"".join(self.lines[index + 1 :]), chain, self.sealer))
-        except ChainBroken:
-            return True
-        return False
+            check(replace(self.chains[index], purged={}, named=set()))
+        except ChainBroken as broken:
+            return broken.offset, broken.seq, broken.reason
+        return None
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +73,14 @@ def test_the_untouched_lines_do_not_break(pure: Pure) -> None:
     """The control of the sweeps below: what breaks there breaks because of the change."""
     assert len(pure.lines) == 20
     assert not any(pure.breaks_at(index, line) for index, line in enumerate(pure.lines))
+
+
+def test_skimming_moves_the_chain_as_walking_does(pure: Pure) -> None:
+    walked, skimmed = (replace(pure.chains[0], purged={}, named=set()) for _ in range(2))
+    data = b"".join(pure.lines)
+    assert sum(1 for _ in walk(data, walked, pure.sealer)) == 20
+    assert skim(data, skimmed, pure.sealer) == len(data)
+    assert walked == skimmed
 
 
 def test_every_flipped_bit_is_noticed(pure: Pure) -> None:
