@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from hippo_async.files import Files, SlotFile
 from hippo_async.journal.seal import Sealer
-from hippo_async.journal.sealed import open_document, seal_document
+from hippo_async.journal.sealed import open_document, seal_canonical
 
 SLOT_BYTES = 512
 SLOTS = 2
@@ -33,6 +33,13 @@ class HeadState:
     seq: int
     record_id: str
 
+    def canonical(self) -> bytes:
+        """The canonical form, written out directly: needed after each group, and nothing in it escapes."""
+        return (
+            f'{{"generation":{self.generation},"journal_id":"{self.journal_id}","number":{self.number},'
+            f'"record_id":"{self.record_id}","seq":{self.seq}}}'
+        ).encode()
+
 
 @dataclass(frozen=True, slots=True)
 class HeadFound:
@@ -45,7 +52,7 @@ class HeadFound:
 
 def encode_slot(state: HeadState, sealer: Sealer) -> bytes:
     """Write a state as one sealed slot, padded with blanks and ended by a newline."""
-    return seal_document(asdict(state), sealer).ljust(SLOT_BYTES - 1) + b"\n"
+    return seal_canonical(state.canonical(), sealer).ljust(SLOT_BYTES - 1) + b"\n"
 
 
 def decode_slot(slot: bytes, sealer: Sealer) -> HeadState | None:

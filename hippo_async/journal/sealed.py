@@ -11,7 +11,11 @@ from hippo_async.journal.seal import Sealer
 
 def seal_document(value: dict[str, Any], sealer: Sealer) -> bytes:
     """Write a document with its seal, without a newline."""
-    body = canonical(value)
+    return seal_canonical(canonical(value), sealer)
+
+
+def seal_canonical(body: bytes, sealer: Sealer) -> bytes:
+    """Write a document that is in canonical form already."""
     return body + b" " + sealer.seal(body).encode()
 
 
