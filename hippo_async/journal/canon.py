@@ -1,8 +1,8 @@
 """Canonical JSON (RFC 8785) for the values that a journal may hold. Pure.
 
 With no floats and ASCII keys, as in nearly every record, the fast serialiser `orjson` writes RFC 8785 byte
-for byte; the `rfc8785` package does the rest. What has no canonical form is refused at the door, with the path of
-the value at fault.
+for byte; the `rfc8785` package does the rest. What has no canonical form is refused at the door, with the
+path of the value at fault.
 """
 
 from __future__ import annotations
