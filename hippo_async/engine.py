@@ -109,7 +109,7 @@ class Engine:
 
     def _start(self, progress: Callable[[int, int], None] | None) -> None:
         self.library.call(self.library.open, progress)
-        last = self.library.call(self._newest_of_any_scope)
+        last = self.library.call(self.library.latest, filters=Filters(scope=None), limit=SCRIPT_SAMPLE)
         self.judge.seed([record.text for record in reversed(last[:SEED_TEXTS])])
         capture = self._tools.settings.capture
         self._pipeline = Pipeline(
@@ -125,9 +125,6 @@ class Engine:
             self.warmed.set_result(None)
         else:
             self._warmer.submit(self._warm_up, chosen)
-
-    def _newest_of_any_scope(self) -> list[Record]:
-        return self.library.latest(filters=Filters(), limit=SCRIPT_SAMPLE)
 
     def _warm_up(self, chosen: Embedder) -> None:
         """Load the model, then give vectors to the records that have none of it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
@@ -40,8 +41,6 @@ logger = logging.getLogger("hippo_async")
 
 class Hippocampus:
     """An agent's long-term memory in one directory.
-
-    ``async with Hippocampus("memory", agent_id="assistant") as memory: …``
 
     - ``data_dir``: where it lies; ``HIPPO_DATA_DIR`` or the platform's folder when not given. - ``agent_id``:
     whose it is; a journal of another agent is refused. - ``key`` (32 bytes) or ``key_file``: the agent's
@@ -139,6 +138,9 @@ class Hippocampus:
         When it returns, every captured turn is durable. Raises :class:`~hippo_async.errors.HippoError` if
         some could not be written; the memory is closed all the same.
         """
+        if self._opening is not None:  # one that is still opening is closed once it is open
+            with contextlib.suppress(HippoError, OSError):
+                await asyncio.shield(asyncio.wrap_future(self._opening))
         engine, self._engine, self._opening = self._engine, None, None
         if engine is not None:
             lost = 0

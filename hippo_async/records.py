@@ -194,7 +194,8 @@ class Filters:
     """What every record found must meet (design §7, §10).
 
     ``scope`` is compared element by element and always: the empty scope sees the records of the agent as a
-    whole, and no others. The rest narrows only when given: ``tags`` asks for all of them, ``kinds`` and
+    whole, and no others. ``None`` sees all scopes; it is for the library's own book-keeping, and no caller's
+    question ever has it. The rest narrows only when given: ``tags`` asks for all of them, ``kinds`` and
     ``roles`` for one of them, ``start`` is the first moment inside and ``end`` the first one after.
 
     Raises :class:`InvalidInput` for a naive moment.
@@ -203,7 +204,7 @@ class Filters:
     tags: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
     roles: tuple[str, ...] = ()
-    scope: tuple[str, ...] = ()
+    scope: tuple[str, ...] | None = ()
     session: str | None = None
     start: datetime | None = None
     end: datetime | None = None

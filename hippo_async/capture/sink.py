@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hippo_async.capture.admission import NoveltyJudge
 from hippo_async.capture.rawbox import RawBox
 from hippo_async.capture.turns import Captured
-from hippo_async.errors import RecordRejected
+from hippo_async.errors import HippoError, RecordRejected
 from hippo_async.journal import Appended, Journal
 from hippo_async.recall.library import Library
 from hippo_async.records import Novelty
@@ -68,16 +68,21 @@ class JournalSink:
 
     def _without_known(self, batch: Sequence[Captured]) -> list[Captured]:
         keys = [turn.key for turn in batch if turn.key is not None]
-        known = self._library.call(self._library.records_by_key, keys) if keys else {}
-        fresh = []
+        known = self._library.call(self._library.ids_by_key, keys) if keys else {}
         for turn in batch:
-            record = known.get(turn.key or "")
-            if record is None:
-                fresh.append(turn)
-            else:
+            if turn.key in known:
                 self.deduplicated += 1
-                turn.future.set_result(record)
-        return fresh
+                self._point_to(turn, known[turn.key])
+        return [turn for turn in batch if turn.key not in known]
+
+    def _point_to(self, turn: Captured, record_id: str) -> None:
+        """Give a turn the record that stands for it; one that cannot be read fails this turn alone."""
+        try:
+            [record] = self._library.call(self._library.records_by_id, [record_id])
+        except HippoError as error:
+            turn.future.set_exception(error)
+        else:
+            turn.future.set_result(record)
 
     def _classify(self, turns: Sequence[Captured]) -> None:
         """Judge each turn once, however often its batch has to be tried, and offer it to the raw box."""

@@ -8,6 +8,7 @@ from hippo_async.index.rows import packed
 from hippo_async.records import Filters, utc_timestamp
 
 _CLAUSES = {
+    "scope": "r.scope = :scope",
     "session": "r.session = :session",
     "start": "r.timestamp >= :start",
     "end": "r.timestamp < :end",
@@ -21,6 +22,7 @@ _CLAUSES = {
 def condition(filters: Filters) -> tuple[str, dict[str, object]]:
     """Return an SQL condition over ``records r`` and its named parameters; no value stands in the SQL."""
     given = {
+        "scope": packed(filters.scope) if filters.scope is not None else None,
         "session": filters.session,
         "start": utc_timestamp(filters.start) if filters.start else None,
         "end": utc_timestamp(filters.end) if filters.end else None,
@@ -28,6 +30,5 @@ def condition(filters: Filters) -> tuple[str, dict[str, object]]:
         "roles": json.dumps(filters.roles) if filters.roles else None,
         "tags": json.dumps(filters.tags) if filters.tags else None,
     }
-    values = {name: value for name, value in given.items() if value is not None}
-    clauses = ["r.searchable", "r.scope = :scope", *(_CLAUSES[name] for name in values)]
-    return " AND ".join(clauses), {"scope": packed(filters.scope), **values}
+    values: dict[str, object] = {name: value for name, value in given.items() if value is not None}
+    return " AND ".join(["r.searchable", *(_CLAUSES[name] for name in values)]), values

@@ -224,12 +224,6 @@ class Library:
         """Read records from the journal, verified."""
         return [self._journal.read(row.location, row.record_id) for row in rows]
 
-    def records_by_key(self, keys: Sequence[str]) -> dict[str, Record]:
-        """Return the record for each capture key that is known."""
-        ids = self._index.known_keys(keys)
-        records = {record.record_id: record for record in self.records_by_id(list(ids.values()))}
-        return {key: records[record_id] for key, record_id in ids.items()}
-
     def ids_by_key(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the record id for each capture key that is known."""
         return self._index.known_keys(keys)

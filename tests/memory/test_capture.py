@@ -7,11 +7,12 @@ import errno
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from hippo_async import Hippocampus, Kind, Settings, blocking
-from hippo_async.errors import CaptureRefused, Closed, InvalidInput, RecordRejected
+from hippo_async import Hippocampus, Kind, Novelty, Settings, blocking
+from hippo_async.errors import CaptureRefused, Closed, InvalidInput, JournalCorrupt, RecordRejected
 from hippo_async.files import Files
 from hippo_async.testing import FakeClock, ScriptedOps
 
@@ -270,3 +271,37 @@ async def test_a_naive_label_is_refused_before_anything_is_written(make_memory: 
         with pytest.raises(InvalidInput, match="kind"):
             await memory.record("x", kind="opinion")
         assert memory.status().journal_seq == 0
+
+
+async def test_a_record_that_cannot_be_read_does_not_hold_up_the_turns_behind_it(
+    make_memory: MakeMemory, tmp_path: Path
+) -> None:
+    """A turn whose key leads to a damaged record fails alone."""
+    async with make_memory() as memory:
+        await memory.capture("the code is 1234", key="k", session="s")
+        [segment] = (tmp_path / "store/journal").glob("gen-*/seg-*.jsonl")
+        segment.write_bytes(segment.read_bytes().replace(b"1234", b"9999"))
+        again, other = memory.capture("the code is 1234", key="k"), memory.capture("tea")
+        with pytest.raises(JournalCorrupt):
+            await again
+        assert (await other).content == "tea"
+
+
+async def test_closing_waits_for_an_opening_that_is_under_way(make_memory: MakeMemory) -> None:
+    memory = make_memory()
+    opening = asyncio.create_task(memory.open())
+    await asyncio.sleep(0)
+    await memory.close()
+    await opening
+    assert not memory.is_open
+    async with make_memory() as again:  # the store is free
+        assert again.is_open
+
+
+async def test_a_reopened_store_knows_what_is_new_in_every_scope(make_memory: MakeMemory) -> None:
+    async with make_memory() as memory:
+        for _ in range(3):
+            await memory.record("the kettle is blue and stands by the window", scope=["ann"])
+    async with make_memory() as memory:
+        again = await memory.record("the kettle is blue and stands by the window", scope=["ann"])
+        assert again.novelty is Novelty.ROUTINE
