@@ -42,17 +42,16 @@ logger = logging.getLogger("hippo_async")
 class Hippocampus:
     """An agent's long-term memory in one directory.
 
-    - ``data_dir``: where it lies; ``HIPPO_DATA_DIR`` or the platform's folder when not given. - ``agent_id``:
-    whose it is; a journal of another agent is refused. - ``key`` (32 bytes) or ``key_file``: the agent's
-    secret; else ``agent.key`` in the data directory, made at
-      the first start with mode 0600.
+    - ``data_dir``: where it lies; ``HIPPO_DATA_DIR`` or the platform's folder when not given.
+    - ``agent_id``: whose it is; a journal of another agent is refused.
+    - ``key`` (32 bytes) or ``key_file``: the agent's secret; else ``agent.key`` in the data directory, made
+      at the first start with mode 0600.
     - ``embedder``: ``"auto"``, ``"none"``, ``"multilingual"``, ``"semantic"``, a model's name or folder, or
-    an
-      :class:`~hippo_async.protocols.Embedder`.
-    - ``summarizer``: a coroutine function that folds evicted turns; the extractive fold stands behind it. -
-    ``token_counter``: counts tokens exactly; else they are estimated, never too low. - ``witness``: a
-    directory outside the store with a second copy of the head, so that a rollback of the whole
-      store is noticed; ``"default"`` is the user's state folder, ``None`` goes without.
+      an :class:`~hippo_async.protocols.Embedder`.
+    - ``summarizer``: a coroutine function that folds evicted turns; the extractive fold stands behind it.
+    - ``token_counter``: counts tokens exactly; else they are estimated, never too low.
+    - ``witness``: a directory outside the store with a second copy of the head, so that a rollback of the
+      whole store is noticed; ``"default"`` is the user's state folder, ``None`` goes without.
 
     The constructor touches neither disk nor event loop. An open memory may be used from any thread and any
     number of event loops; methods are safe to call at the same time. Sync code goes through

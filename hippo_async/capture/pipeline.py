@@ -77,8 +77,10 @@ class Pipeline:
         self._pending: list[Captured] = []
         self._waiting: list[Future[None]] = []
         self._deadline: float | None = None
+        self._urgent = False
         self._backoff = BACKOFF_FIRST
-        self._stopped = threading.Event()
+        self._door = threading.RLock()  # so that the sign to end comes last in the queue
+        self._closed = False
         self.state = PipelineState()
         self._thread = threading.Thread(target=self._run, name="hippo-capture", daemon=True)
         self._thread.start()
@@ -94,15 +96,15 @@ class Pipeline:
         A full buffer refuses the newest turn, so that what is kept has no gap before it: its future fails
         with :class:`CaptureRefused`, and ``state.refused`` counts it.
         """
-        if self._stopped.is_set():
-            turn.future.set_exception(Closed("the memory is closed"))
-        elif self._queue.qsize() + len(self._pending) >= self._buffer_turns:
-            self.state.refused += 1
-            turn.future.set_exception(
-                CaptureRefused(f"the buffer holds {self._buffer_turns:,} turns that could not be written yet")
-            )
-        else:
-            self._queue.put(turn)
+        with self._door:
+            if self._closed:
+                turn.future.set_exception(Closed("the memory is closed"))
+            elif self._queue.qsize() + len(self._pending) >= self._buffer_turns:
+                self.state.refused += 1
+                full = f"the buffer holds {self._buffer_turns:,} turns that could not be written yet"
+                turn.future.set_exception(CaptureRefused(full))
+            else:
+                self._queue.put(turn)
 
     def flush(self) -> Future[None]:
         """Ask for everything captured so far to be made durable now; the future resolves when it is.
@@ -110,17 +112,19 @@ class Pipeline:
         While the disk fails it fails with that error; the turns stay buffered all the same.
         """
         done: Future[None] = Future()
-        if self._stopped.is_set():
-            done.set_result(None)
-        else:
-            self._queue.put(_Flush(done))
+        with self._door:
+            if self._closed:
+                done.set_result(None)
+            else:
+                self._queue.put(_Flush(done))
         return done
 
     def close(self) -> int:
         """Write what is buffered and end the thread. Blocks. Returns how many turns could not be written."""
-        if not self._stopped.is_set():
-            self._stopped.set()
-            self._queue.put(_Stop())
+        with self._door:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(_Stop())
         if self._thread is not threading.current_thread():
             self._thread.join()
         return len(self._pending)
@@ -142,6 +146,7 @@ class Pipeline:
         if not self._pending:
             self._deadline = self._clock.monotonic() + self._flush_seconds
         self._pending.append(turn)
+        self._urgent = self._urgent or turn.explicit
 
     def _patience(self) -> float | None:
         """How long to wait for the next item: until the batch or the next try is due."""
@@ -149,20 +154,19 @@ class Pipeline:
         return None if until is None else max(0.0, until - self._clock.monotonic())
 
     def _is_due(self) -> bool:
-        if self._waiting:
+        if self._waiting or self._urgent:
             return True
-        if not self._pending:
-            return False
         now = self._clock.monotonic()
         if self.state.retry_at is not None:
-            return now >= self.state.retry_at or any(turn.explicit for turn in self._pending)
+            return now >= self.state.retry_at
         old = self._deadline is not None and now >= self._deadline
-        return old or len(self._pending) >= self._flush_turns or any(turn.explicit for turn in self._pending)
+        return old or len(self._pending) >= self._flush_turns
 
     def _write(self) -> None:
         """Write what is pending, after recovering from an earlier failure if there was one."""
         error = self._attempt()
         self._pending = [turn for turn in self._pending if not turn.future.done()]
+        self._urgent = False
         if error is None:
             self._deadline = None
             self._backoff = BACKOFF_FIRST

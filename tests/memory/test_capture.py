@@ -206,6 +206,22 @@ async def test_explicit_records_are_told_about_a_failing_disk_and_are_not_kept_b
         assert await contents(memory) == ["important"]
 
 
+async def test_a_disk_that_failed_an_explicit_record_is_tried_again_by_itself(
+    make_memory: MakeMemory,
+) -> None:
+    """Also when nothing is left to write: the next turn finds a journal that works."""
+    clock, ops = FakeClock(), ScriptedOps()
+    async with make_memory(files=Files(ops), clock=clock) as memory:
+        ops.fail("write", errno.ENOSPC, name="seg-*")
+        with pytest.raises(OSError, match="No space"):
+            await memory.record("important")
+        assert memory.status().retrying
+        await eventually(lambda: clock.waiting > 0)
+        clock.advance(1.0)
+        await eventually(lambda: not memory.status().retrying)
+        assert clock.waiting == 0, "and the thread sleeps again"
+
+
 async def test_a_recall_beside_a_failing_disk_says_what_it_did_not_see(make_memory: MakeMemory) -> None:
     ops = ScriptedOps()
     async with make_memory(files=Files(ops), clock=FakeClock()) as memory:
