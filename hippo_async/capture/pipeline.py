@@ -81,6 +81,7 @@ class Pipeline:
         self._backoff = BACKOFF_FIRST
         self._door = threading.RLock()  # so that the sign to end comes last in the queue
         self._closed = False
+        self._held = 0
         self.state = PipelineState()
         self._thread = threading.Thread(target=self._run, name="hippo-capture", daemon=True)
         self._thread.start()
@@ -99,11 +100,12 @@ class Pipeline:
         with self._door:
             if self._closed:
                 turn.future.set_exception(Closed("the memory is closed"))
-            elif self._queue.qsize() + len(self._pending) >= self._buffer_turns:
+            elif self._held >= self._buffer_turns:
                 self.state.refused += 1
                 full = f"the buffer holds {self._buffer_turns:,} turns that could not be written yet"
                 turn.future.set_exception(CaptureRefused(full))
             else:
+                self._held += 1
                 self._queue.put(turn)
 
     def flush(self) -> Future[None]:
@@ -165,7 +167,7 @@ class Pipeline:
     def _write(self) -> None:
         """Write what is pending, after recovering from an earlier failure if there was one."""
         error = self._attempt()
-        self._pending = [turn for turn in self._pending if not turn.future.done()]
+        self._let_go()
         self._urgent = False
         if error is None:
             self._deadline = None
@@ -199,7 +201,14 @@ class Pipeline:
         for turn in self._pending:
             if turn.explicit:  # its caller is told, and decides
                 turn.future.set_exception(error)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Drop the turns that are done with; there is room for as many new ones."""
+        before = len(self._pending)
         self._pending = [turn for turn in self._pending if not turn.future.done()]
+        with self._door:
+            self._held -= before - len(self._pending)
 
     def _finish(self) -> None:
         """Take what is still queued, write it once, and tell everybody who still waits."""
