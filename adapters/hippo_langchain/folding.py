@@ -15,6 +15,7 @@ from hippo_langchain.eviction import Cursor, furthest, moved, shown
 from hippo_langchain.faults import Faults
 from hippo_langchain.messages import text_of
 from hippo_langchain.tokens import ToolSizes, sizes_of, turn_of
+from hippo_langchain.tools import TOOL_NAMES
 
 CURSOR = "hippo_cursor"
 """The private state key under which a checkpoint holds the cursor."""
@@ -108,7 +109,8 @@ class Folder:
     ) -> bool:
         with conversation.lock:
             turns = [
-                replace(turn, key=conversation.key_of(messages[index])) for index, turn in leaving.items()
+                replace(_own_words(turn), key=conversation.key_of(messages[index]))
+                for index, turn in leaving.items()
             ]
         address = conversation.address
         record = await self._memory.fold(turns, scope=address.scope, session=address.session)
@@ -138,6 +140,11 @@ class Folder:
     def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
         system = self._count(text_of(request.system_message)) if request.system_message else 0
         return system + self._tool_sizes(request.tools) + self._reserve
+
+
+def _own_words(turn: Turn) -> Turn:
+    """Return a turn without what came out of the memory itself: folding that would remember it twice."""
+    return replace(turn, content="") if turn.role == "tool" and turn.name in TOOL_NAMES else turn
 
 
 def _batches(leaving: Mapping[int, Turn], most: int) -> Iterator[dict[int, Turn]]:

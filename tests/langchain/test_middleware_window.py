@@ -339,6 +339,25 @@ async def test_no_fact_is_lost_in_a_small_window(memory: Hippocampus) -> None:
     await memory.close()
 
 
+async def test_what_was_recalled_is_not_folded_into_the_memory_again(memory: Hippocampus) -> None:
+    def answer(messages: list[BaseMessage]) -> AIMessage | str:
+        if messages[-1].text != "what did I say of the kettle?":
+            return "noted"
+        call = {"name": "recall_memory", "args": {"query": "kettle"}, "id": "recall-1", "type": "tool_call"}
+        return AIMessage("", tool_calls=[call])
+
+    async with memory:
+        await memory.record("The kettle came from Aunt Ottilie.", role="user", session="last year")
+        model = ScriptedModel(script=answer)
+        agent = agent_with(memory, model, checkpointer=InMemorySaver(), tools=True, max_tokens=1500)
+        await agent.ainvoke({"messages": [HumanMessage("what did I say of the kettle?")]}, thread())
+        assert "Ottilie" in model.seen[-1][-1].text
+        await tell_facts(agent, 40)
+        folded = await folds(memory)
+        assert folded
+        assert not any("Ottilie" in fold.text for fold in folded)
+
+
 def test_invoke_evicts_and_folds_too(memory: Hippocampus) -> None:
     model = reading()
     agent = agent_with(memory, model, checkpointer=InMemorySaver())
