@@ -33,19 +33,24 @@ def select_briefing(
 ) -> Briefing:
     """Compose a briefing: what answers ``query`` first, then the newest that was not routine (M4, J9).
 
-    Folds come after the memories they were made of. What is captured under ``exclude_keys``, and what reads
-    like an order from outside, stays out.
+    Folds come after the memories they were made of; the newest are read only as far as there is room left.
+    What is captured under ``exclude_keys``, and what reads like an order from outside, stays out.
     """
     shown = set(library.ids_by_key(list(exclude_keys)).values())
     hits = library.search(query, filters=filters, limit=top_k) if query else []
-    found = sorted((hit.record for hit in hits), key=lambda record: record.is_fold)
+    found = [hit.record for hit in hits if _is_wanted(hit.record) and hit.record.record_id not in shown]
+    found.sort(key=lambda record: record.is_fold)
+    room = budget * CHARS_PER_TOKEN - sum(len(record.text) for record in found)
     rows = islice(library.newest(filters=filters, include_routine=False), RECENT_ROWS)
-    new = (row for row in rows if row.kind is not Kind.ERROR and row.role != "system")
-    recent = library.read(_within(new, budget * CHARS_PER_TOKEN))
+    new = (
+        row
+        for row in rows
+        if row.kind is not Kind.ERROR and row.role != "system" and row.record_id not in shown
+    )
+    recent = [record for record in library.read(_within(new, room)) if _is_wanted(record)]
     items = [BriefItem(record, "recalled") for record in found]
     items += [BriefItem(record, "recent") for record in reversed(recent)]
-    wanted = [item for item in items if item.record.record_id not in shown and _is_wanted(item.record)]
-    return compose(wanted, budget=budget, count=count)
+    return compose(items, budget=budget, count=count)
 
 
 def _is_wanted(record: Record) -> bool:
