@@ -27,7 +27,7 @@ from hippo_async.recall.library import Library
 from hippo_async.records import Filters, Record
 from hippo_async.workers import Worker
 
-logger = logging.getLogger("hippo_async")
+logger: logging.Logger = logging.getLogger("hippo_async")
 
 KEY_FILE = "agent.key"
 SEED_RECORDS = 1000
@@ -49,10 +49,10 @@ class Engine:
             generation=journal.generation,
             files=tools.files,
         )
-        self.library = Library(journal, index)
-        self.judge = NoveltyJudge(terms)
-        self.raw = RawBox(place.data_dir, settings=tools.settings.raw, files=tools.files)
-        self.sink = JournalSink(journal, self.library, self.judge, self.raw)
+        self.library: Library = Library(journal, index)
+        self.judge: NoveltyJudge = NoveltyJudge(terms)
+        self.raw: RawBox = RawBox(place.data_dir, settings=tools.settings.raw, files=tools.files)
+        self.sink: JournalSink = JournalSink(journal, self.library, self.judge, self.raw)
         self.model: str | None = None
         self.warmed: Future[None] = Future()
         self._warmer = Worker("hippo-embedder")

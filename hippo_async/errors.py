@@ -13,7 +13,7 @@ from pathlib import Path
 class HippoError(Exception):
     """The root of all errors of this library."""
 
-    code = "MEM_E_ERROR"
+    code: str = "MEM_E_ERROR"
 
     def as_dict(self) -> dict[str, str]:
         """Return ``{"code", "message"}``, the form that the CLI prints with ``--json``."""
@@ -123,7 +123,7 @@ class IntegrityError(JournalError, ValueError):
 
     def __init__(self, path: Path | str, offset: int, seq: int, reason: str) -> None:
         super().__init__(f"{path}: offset {offset}, seq {seq}: {reason}")
-        self.path = Path(path)
+        self.path: Path = Path(path)
         self.offset = offset
         self.seq = seq
         self.reason = reason

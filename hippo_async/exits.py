@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-logger = logging.getLogger("hippo_async")
+logger: logging.Logger = logging.getLogger("hippo_async")
 
 _open: dict[int, Callable[[], None]] = {}
 _registered = False

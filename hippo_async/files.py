@@ -277,7 +277,7 @@ class AppendFile:
         except BaseException:
             files.ops.close(self._fd)
             raise
-        self.end = found.size
+        self.end: int = found.size
         self._inode = (found.device, found.inode)
 
     def is_ours(self) -> bool:

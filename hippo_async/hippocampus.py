@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hippo_async.journal import ChainReport, OpenReport
     from hippo_async.journal.anchor import DailyAnchor
 
-logger = logging.getLogger("hippo_async")
+logger: logging.Logger = logging.getLogger("hippo_async")
 
 
 class Hippocampus:
@@ -73,7 +73,7 @@ class Hippocampus:
         clock: Clock | None = None,
         files: Files | None = None,
     ) -> None:
-        self.settings = settings or Settings()
+        self.settings: Settings = settings or Settings()
         self._place = Place(
             data_dir=Path(data_dir) if data_dir is not None else default_data_dir(),
             agent_id=agent_id,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hippo_async.protocols import Summarizer
 from hippo_async.records import Turn
 
-logger = logging.getLogger("hippo_async")
+logger: logging.Logger = logging.getLogger("hippo_async")
 
 SUMMARY_SECONDS = 60.0
 

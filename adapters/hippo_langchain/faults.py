@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 T = TypeVar("T")
-logger = logging.getLogger("hippo_langchain")
+logger: logging.Logger = logging.getLogger("hippo_langchain")
 
 
 class Faults:

@@ -10,7 +10,7 @@ from hippo_async.protocols import Embedder, Vectors
 from hippo_async.recall.library import embeddable
 from hippo_async.records import Novelty
 
-logger = logging.getLogger("hippo_async.capture")
+logger: logging.Logger = logging.getLogger("hippo_async.capture")
 
 
 class NoveltyJudge:
@@ -23,7 +23,7 @@ class NoveltyJudge:
         self._analyze = analyze
         self._words = WordNovelty()
         self._by_meaning: tuple[Embedder, MeaningNovelty] | None = None
-        self.failures = 0
+        self.failures: int = 0
 
     def seed(self, texts: Sequence[str]) -> None:
         """Take up where a store left off: its last texts, oldest first."""

@@ -19,7 +19,7 @@ from hippo_async.capture.turns import Captured
 from hippo_async.errors import CaptureRefused, Closed
 from hippo_async.protocols import Clock
 
-logger = logging.getLogger("hippo_async.capture")
+logger: logging.Logger = logging.getLogger("hippo_async.capture")
 
 BACKOFF_FIRST = 0.5
 BACKOFF_MOST = 30.0
@@ -82,7 +82,7 @@ class Pipeline:
         self._door = threading.RLock()  # so that the sign to end comes last in the queue
         self._closed = False
         self._held = 0
-        self.state = PipelineState()
+        self.state: PipelineState = PipelineState()
         self._thread = threading.Thread(target=self._run, name="hippo-capture", daemon=True)
         self._thread.start()
 

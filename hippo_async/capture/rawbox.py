@@ -13,7 +13,7 @@ from hippo_async.novelty import salience
 from hippo_async.raw import Candidate, RawShards, RawTurn, admit
 from hippo_async.records import Kind, Novelty
 
-logger = logging.getLogger("hippo_async.capture")
+logger: logging.Logger = logging.getLogger("hippo_async.capture")
 
 
 class RawBox:
@@ -22,8 +22,8 @@ class RawBox:
     def __init__(self, data_dir: Path, *, settings: RawSettings, files: Files) -> None:
         self._shards = RawShards(data_dir, files=files)
         self._settings = settings
-        self.kept = 0
-        self.failures = 0
+        self.kept: int = 0
+        self.failures: int = 0
 
     def offer(self, turns: Sequence[tuple[Captured, Novelty]]) -> None:
         """Decide on each turn and append those that are kept. Blocks; never raises for a failing disk."""

@@ -21,7 +21,7 @@ class Receipt:
     __slots__ = ("_future", "turn_id")
 
     def __init__(self, turn_id: str, future: Future[Record]) -> None:
-        self.turn_id = turn_id
+        self.turn_id: str = turn_id
         self._future = future
 
     @classmethod

@@ -13,7 +13,7 @@ from hippo_async.journal import Appended, Journal
 from hippo_async.recall.library import Library
 from hippo_async.records import Novelty
 
-logger = logging.getLogger("hippo_async.capture")
+logger: logging.Logger = logging.getLogger("hippo_async.capture")
 
 Repeats = Sequence[Captured]
 """A turn and its repeats under the same key: one record stands for all of them."""
@@ -29,10 +29,10 @@ class JournalSink:
         self._raw = raw
         self._judged: dict[str, Novelty] = {}
         self._recovered: dict[str, Appended] = {}
-        self.written = 0
-        self.deduplicated = 0
-        self.rejected = 0
-        self.durable_seq = journal.tail.seq
+        self.written: int = 0
+        self.deduplicated: int = 0
+        self.rejected: int = 0
+        self.durable_seq: int = journal.tail.seq
 
     def write(self, batch: Sequence[Captured]) -> None:
         """Make a batch durable, resolve its futures, and let the index follow.

@@ -29,8 +29,8 @@ NOT_INTACT = 1
 USAGE = 2
 FAILED = 3
 
-console = Console()
-errors = Console(stderr=True)
+console: Console = Console()
+errors: Console = Console(stderr=True)
 
 
 def print_json(value: Any) -> None:

@@ -22,7 +22,7 @@ class Key:
             raise KeyFileError(f"a key of {len(secret)} bytes; it takes exactly {KEY_BYTES} random ones")
         if len(set(secret)) == 1:
             raise KeyFileError("a key that repeats one byte protects nothing; take 32 random ones")
-        self.secret = secret
+        self.secret: bytes = secret
 
     def __repr__(self) -> str:
         return "Key(…)"

@@ -24,7 +24,7 @@ from hippo_async.recall.vectors import VectorMatrix
 from hippo_async.records import Filters, Hit, Record
 from hippo_async.workers import Worker
 
-logger = logging.getLogger("hippo_async.recall")
+logger: logging.Logger = logging.getLogger("hippo_async.recall")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,11 +47,11 @@ class Library:
         self._index = index
         self._embedder: Embedder | None = None
         self._matrix: VectorMatrix | None = None
-        self.indexed_seq = -1
+        self.indexed_seq: int = -1
         self.novelty: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
-        self.rebuilds = 0
-        self.embed_failures = 0
+        self.rebuilds: int = 0
+        self.embed_failures: int = 0
 
     async def run(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a method of this library, or a function that asks it, in its thread, and await the result.
