@@ -13,7 +13,9 @@ from hippo_async.errors import HippoError, KeyFileError
 from hippo_async.files import Files
 from hippo_async.journal import make_key, read_key
 
-app: typer.Typer = typer.Typer(help="Make or check a key file (64 hex digits, mode 0600).", no_args_is_help=True)
+app: typer.Typer = typer.Typer(
+    help="Make or check a key file (64 hex digits, mode 0600).", no_args_is_help=True
+)
 KeyPath = Annotated[Path, typer.Argument(help="The key file.")]
 
 

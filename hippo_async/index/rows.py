@@ -75,6 +75,21 @@ def row_from(columns: tuple[Any, ...]) -> Row:
     )
 
 
+def describes(row: Row, record: Record) -> bool:
+    """Say whether the labels of a row are the record's own, which are sealed."""
+    labels = (row.seq, row.timestamp, row.kind, row.novelty, row.role, row.session, row.scope, row.tags)
+    return labels == (
+        record.seq,
+        record.timestamp,
+        record.kind,
+        record.novelty,
+        record.role,
+        record.session,
+        record.scope,
+        record.tags,
+    )
+
+
 def searchable(record: Record) -> bool:
     """Say whether searches may find a record: the journal's own and the purged ones they may not."""
     return record.type == "record" and not record.purged

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from hippo_async.clock import SystemClock
+from hippo_async.errors import AcknowledgedLoss, HeadMismatch, InvalidInput, JournalCorrupt, NotFound
 from hippo_async.errors import Closed as ClosedError
-from hippo_async.errors import HeadMismatch, InvalidInput, JournalCorrupt, NotFound
 from hippo_async.files import AppendFile, Files
 from hippo_async.journal.codec import BadLine, open_line, to_record
 from hippo_async.journal.head import HeadFile, HeadState, peek_number
@@ -206,9 +206,11 @@ class Journal:
     def scan(self, *, after: int = -1) -> Iterator[tuple[Record, Location]]:
         """Yield every record with a seq above ``after``, each verified and linked to the one before.
 
-        Raises :class:`JournalCorrupt` at the first that is not what was sealed.
+        Raises :class:`JournalCorrupt` at the first that is not what was sealed, and :class:`AcknowledgedLoss`
+        at the end if records that were acknowledged before the call are not there.
         """
         chain = Chain(self._open.journal_id, self.agent_id)
+        acknowledged = self.tail.seq
         for first, path, data in self._segments(after, chain):
             with self._damage_at(path):
                 for step in walk(data, chain, self._open.sealers.record):
@@ -218,6 +220,9 @@ class Journal:
         if place is not None:
             _, seq, offset = place
             raise JournalCorrupt(self._layout.generation(self.generation), offset, seq, UNEXPLAINED)
+        if chain.seq < acknowledged:
+            reason = f"records up to {acknowledged} were acknowledged, the journal ends at {chain.seq}"
+            raise AcknowledgedLoss(self._layout.generation(self.generation), 0, chain.seq + 1, reason)
 
     def verify_chain(self) -> ChainReport:
         """Walk once from the first record to the last and check every seal and link (J6).

@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from itertools import islice
 from typing import ParamSpec, TypeVar
 
-from hippo_async.errors import HippoError, InvalidInput
-from hippo_async.index import Index, Position, Row
+from hippo_async.errors import HippoError, InvalidInput, NotFound
+from hippo_async.index import Index, Position, Row, describes
 from hippo_async.journal import Appended, Journal
 from hippo_async.protocols import Embedder, Vectors
 from hippo_async.recall.query import Query, understand
@@ -36,6 +36,12 @@ ECHOES = 5
 EMBEDDED_CHARS = 2000
 """How much of a text its vector stands for. Models read some hundred words; the rest costs time for nothing.
 """
+
+
+class Misled(HippoError):
+    """Raised when the index says of a record what the journal does not; the index is then made anew."""
+
+    code = "MEM_E_INDEX_MISLED"
 
 
 class Library:
@@ -109,7 +115,11 @@ class Library:
             except sqlite3.DatabaseError:
                 logger.exception("the index is damaged; it is made anew from the journal")
                 self._mend()
-                return method(*args, **kwargs)
+            except Misled as misled:
+                logger.warning("%s; it is made anew from the journal", misled)
+                self._rebuild(None)
+                self._count_anew()
+            return method(*args, **kwargs)
 
         return self._worker.submit(attempt)
 
@@ -221,8 +231,17 @@ class Library:
         return self._hits(ranked[:limit])
 
     def read(self, rows: Iterable[Row]) -> list[Record]:
-        """Read records from the journal, verified."""
-        return [self._journal.read(row.location, row.record_id) for row in rows]
+        """Read records from the journal, verified; so are the labels by which the index found them."""
+        return [self._read(row) for row in rows]
+
+    def _read(self, row: Row) -> Record:
+        try:
+            record = self._journal.read(row.location, row.record_id)
+        except NotFound:
+            raise Misled(f"the index has record {row.record_id} where another one stands") from None
+        if not describes(row, record):
+            raise Misled(f"the index has other labels for record {row.record_id} than were sealed")
+        return record
 
     def ids_by_key(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the record id for each capture key that is known."""
