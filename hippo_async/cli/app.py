@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 import typer
 
-from hippo_async.cli import finding, keys, reading
+from hippo_async.cli import finding, keys, proving, reading
 
 PLUGINS = "hippo_async.commands"
 """Entry points of this group are further commands: adapters bring theirs along."""
@@ -16,8 +16,8 @@ def build() -> typer.Typer:
     """Put the application together, with the commands that installed adapters bring."""
     app = typer.Typer(
         name="hippo",
-        help="Long-term memory for agents that can be proved. Exit codes: 0 done, 1 a store is not intact, "
-        "2 wrong use, 3 any other error.",
+        help="Long-term memory for agents that can be proved. Exit codes: 0 done, 1 a store is not intact or "
+        "a proof does not hold, 2 wrong use, 3 any other error.",
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -29,8 +29,10 @@ def build() -> typer.Typer:
         finding.brief,
         reading.verify,
         reading.anchor,
+        proving.prove,
     ):
         app.command()(command)
+    app.command("check-proof")(proving.check)
     app.add_typer(keys.app, name="key")
     for plugin in sorted(entry_points(group=PLUGINS), key=lambda found: found.name):
         app.command(plugin.name)(plugin.load())

@@ -15,6 +15,7 @@ from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
 from hippo_async.errors import HippoError
 from hippo_async.journal import ChainReport
 from hippo_async.journal.anchor import daily_anchor
+from hippo_async.journal.proof import anchor_v2
 from hippo_async.records import Record
 
 
@@ -112,19 +113,29 @@ def anchor(
     key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Fold the records of a day into one hash that can be published and tells nothing else."""
+    """Fold the records of a day into a hash that can be published: alone, or with a root for proofs."""
     wanted: date = day.date()
     try:
         with Store.named(data_dir, agent, key_file).journal() as journal:
-            made = daily_anchor((record for record, _ in journal.scan()), agent_id=agent, date=wanted)
+            records = [
+                record for record, _ in journal.scan() if record.timestamp.startswith(wanted.isoformat())
+            ]
     except (HippoError, OSError) as error:
         fail(error, as_json=as_json)
-    published = made.anchor_payload_hash.hex()
-    facts: dict[str, Any] = {"payload": made.as_dict(), "anchor_payload_hash": published}
+    plain = daily_anchor(records, agent_id=agent, date=wanted)
+    with_tree, _ = anchor_v2(records, agent_id=agent, date=wanted)
+    facts: dict[str, Any] = {
+        "payload": plain.as_dict(),
+        "anchor_payload_hash": plain.anchor_payload_hash.hex(),
+        "merkle_root": with_tree.merkle_root,
+        "anchor_v2_hash": with_tree.anchor_payload_hash.hex(),
+    }
     if as_json:
         print_json(facts)
         return
-    console.print(f"{wanted}: {made.count} records, anchor {published}", highlight=False, soft_wrap=True)
+    console.print(f"{wanted}: {plain.count} records", highlight=False)
+    for name in ("anchor_payload_hash", "anchor_v2_hash"):
+        console.print(f"{name} {facts[name]}", highlight=False, soft_wrap=True)
 
 
 def _verdict(report: ChainReport) -> str:

@@ -190,6 +190,13 @@ class Journal:
         Raises :class:`JournalCorrupt` if the bytes are not the ones that were sealed, :class:`NotFound` if
         they are another record's.
         """
+        return self._read(location, record_id)[1]
+
+    def line(self, location: Location, record_id: str) -> bytes:
+        """Return one record's line as it is stored, checked as :meth:`read` checks it."""
+        return self._read(location, record_id)[0]
+
+    def _read(self, location: Location, record_id: str) -> tuple[bytes, Record]:
         found = self._open
         path = self._layout.segment(found.generation, location.segment)
         line = self._files.read_at(path, location.offset, location.length)
@@ -199,7 +206,7 @@ class Journal:
             header, frame = open_line(line, found.sealers.record)
             if frame.record_id.decode() != record_id or header.journal_id != found.journal_id:
                 raise NotFound(f"record {record_id} does not stand where it was said to")
-            return to_record(header, record_id, frame.payload)
+            return line, to_record(header, record_id, frame.payload)
         except BadLine as error:
             raise JournalCorrupt(path, location.offset, -1, str(error)) from None
 
