@@ -123,7 +123,12 @@ class HeadFile:
         self._unsynced = 0
 
     def start(self, state: HeadState, *, newest_slot: int) -> None:
-        """Write ``state`` into both slots: the one that does not hold the newest state first, and durably."""
+        """Write ``state`` into both slots: the one that does not hold the newest state first, and durably.
+
+        The newest slot is synced before the other is touched: a writer that was killed may have left it in
+        the system's cache, and then the other is the only one that a power loss would spare.
+        """
+        self._slots.sync()
         slot = encode_slot(state, self._sealer)
         for index in (1 - newest_slot, newest_slot):
             self._slots.write(index, slot)

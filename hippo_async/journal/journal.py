@@ -409,6 +409,7 @@ class Journal:
             files.mkdir(self._witness)
             witness = HeadFile(files, self._witness / found.journal_id, found.sealers.witness)
             heads.append(opened.enter_context(closing(witness)))
+            files.sync_dir(self._witness)
             slots.append(found.witnessed.slot)
         numbers = [known.state.number for known in (found.head, found.witnessed) if known.state is not None]
         state = HeadState(
