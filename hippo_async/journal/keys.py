@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from hippo_async.errors import KeyFileError
 from hippo_async.files import Files
 from hippo_async.journal.seal import KEY_BYTES
+
+_DIGITS = re.compile(r"[0-9A-Fa-f]{64}")
 
 
 class Key:
@@ -47,10 +50,9 @@ def read_key(files: Files, path: Path) -> Key:
         raise KeyFileError(f"{path}: not a key file of 64 hex digits") from None
     if os.name == "posix" and mode & 0o077:
         raise KeyFileError(f"{path}: mode {mode:04o} lets others read the key; run: chmod 600 {path}")
-    try:
-        return Key(bytes.fromhex(text))
-    except ValueError as error:
-        raise KeyFileError(f"{path}: not a key file of 64 hex digits") from error
+    if not _DIGITS.fullmatch(text):
+        raise KeyFileError(f"{path}: not a key file of 64 hex digits")
+    return Key(bytes.fromhex(text))
 
 
 def make_key(files: Files, path: Path) -> Key:

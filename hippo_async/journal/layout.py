@@ -12,7 +12,7 @@ from hippo_async.journal.seal import Sealer
 from hippo_async.journal.sealed import open_document, seal_document
 
 _SEGMENT = re.compile(r"seg-(\d{12})\.jsonl")
-_GENERATION = re.compile(rb"gen-(\d{6})\n")
+_GENERATION = re.compile(rb"gen-(?!000000)(\d{6})\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ Reads only; :class:`hippo_async.journal.journal.Journal` does what a :class:`Rec
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -22,6 +21,7 @@ from hippo_async.errors import (
     WrongKey,
 )
 from hippo_async.files import Files
+from hippo_async.journal.canon import parse_json
 from hippo_async.journal.codec import VERSION, split_line
 from hippo_async.journal.head import HeadFound, HeadState, is_journal_id, peek_journal_id, read_head
 from hippo_async.journal.keys import Key
@@ -273,7 +273,7 @@ def _first_line(files: Files, path: Path) -> bytes:
 def _claim(first_line: bytes, name: str) -> object:
     """Read a field of the genesis header before any seal can be checked."""
     try:
-        found: object = json.loads(first_line)["header"][name]
+        found: object = parse_json(first_line)["header"][name]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return found

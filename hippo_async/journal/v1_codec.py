@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-from hippo_async.journal.canon import canonical
+from hippo_async.journal.canon import canonical, parse_json
 from hippo_async.journal.codec import ID_CHARS, MAX_LINE_BYTES
 from hippo_async.journal.seal import Sealer
 from hippo_async.records import Kind, Novelty
@@ -146,7 +146,7 @@ def _parse(line: bytes) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise V1LineError(V1Verdict.TORN, "the last line is not complete")
     try:
-        value = json.loads(line.decode(), object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        value = parse_json(line)
     except (ValueError, RecursionError):
         raise V1LineError(V1Verdict.MALFORMED, "not a line of JSON") from None
     if not _has_shape(value):
@@ -163,14 +163,3 @@ def _has_shape(value: Any) -> bool:
         and type(value["metadata"]) is dict
         and (value["prev_id"] is None or type(value["prev_id"]) is str)
     )
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key stands twice")
-    return fields
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
