@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from journal_vectors import VECTORS, VERDICTS, named, table
 
 from hippo_async import errors
 from hippo_async.files import Files
@@ -34,28 +35,7 @@ from hippo_async.journal.v1_codec import DIALECTS, encode_v1, open_v1, record_id
 from hippo_async.records import Draft
 from hippo_async.testing.clock import FakeClock
 
-VECTORS = Path(__file__).parents[1] / "vectors"
 FORMAT = Path(__file__).parents[2] / "hippo_async" / "journal" / "FORMAT.md"
-VERDICTS: dict[type[Exception], str] = {
-    errors.JournalCorrupt: "corrupt",
-    errors.AcknowledgedLoss: "acknowledged_loss",
-    errors.HeadMismatch: "head_mismatch",
-    errors.RolledBack: "rolled_back",
-    errors.ForeignJournal: "foreign",
-    errors.WrongKey: "wrong_key",
-    errors.FormatTooNew: "newer_format",
-    errors.NotFound: "absent",
-}
-
-
-def table(name: str) -> Any:
-    return json.loads((VECTORS / f"{name}.json").read_bytes())
-
-
-def named(cases: list[dict[str, Any]]) -> pytest.MarkDecorator:
-    """Run a test once for each case, under the name of the case."""
-    return pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in cases])
-
 
 CANONICAL, KEYS, V1, V2, JOURNALS, ANCHORS = map(
     table, ("canonical", "keys", "v1", "v2", "journals", "anchors")
