@@ -22,7 +22,8 @@ def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     build(ROOT, folder, "sdist")
     [sdist] = folder.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder / "source", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 brought it
+        archive.extractall(folder / "source")
     [source] = (folder / "source").iterdir()
     build(source, folder, "wheel")
     [wheel] = folder.glob("*.whl")
