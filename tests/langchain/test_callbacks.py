@@ -9,11 +9,10 @@ from uuid import uuid4
 
 import pytest
 from langchain.agents import create_agent
-from langchain.tools import tool
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import interrupt
+from scripted_tools import broken, call_of, confirm, weather
 
 from hippo_async import Hippocampus, Kind, Record
 from hippo_langchain import HippoCallbackHandler, HippoMiddleware
@@ -21,41 +20,12 @@ from hippo_langchain.callbacks import RUNS
 from hippo_langchain.testing import ScriptedModel
 
 
-@tool
-def weather(city: str) -> str:
-    """Say what the weather of a city is."""
-    return f"{city}: 21 degrees"
-
-
-@tool
-def broken(city: str) -> str:
-    """Fail, always."""
-    raise LookupError(f"no such city as {city}")
-
-
-@tool
-def confirm(city: str) -> str:
-    """Ask the user first."""
-    return f"the user said {interrupt('go on?')} to {city}"
-
-
 def answer(messages: list[BaseMessage]) -> AIMessage | str:
     last = messages[-1]
     for name in ("weather", "broken", "confirm"):
         if last.type == "human" and name in last.text:
-            call = {
-                "name": name,
-                "args": {"city": "Oslo"},
-                "id": f"call-{len(messages)}",
-                "type": "tool_call",
-            }
-            return AIMessage("let me look", tool_calls=[call])
+            return AIMessage("let me look", tool_calls=[call_of(name, len(messages))])
     return "the same answer"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Hippocampus:
-    return Hippocampus(tmp_path / "store", agent_id="tester", embedder="none")
 
 
 def spoken(records: list[Record]) -> list[tuple[str | None, str]]:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
-from langchain.tools import tool
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -22,34 +21,18 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.runnables.history import RunnableWithMessageHistory
+from scripted_tools import call_of, weather
 
 from hippo_async import Hippocampus
 from hippo_langchain import HippoChatMessageHistory, HippoMiddleware
 from hippo_langchain.testing import ScriptedModel
 
 
-@tool
-def weather(city: str) -> str:
-    """Say what the weather of a city is."""
-    return f"{city}: 21 degrees"
-
-
 def answer(messages: list[BaseMessage]) -> AIMessage | str:
     last = messages[-1]
     if last.type == "human" and "weather" in last.text:
-        call = {
-            "name": "weather",
-            "args": {"city": "Oslo"},
-            "id": f"call-{len(messages)}",
-            "type": "tool_call",
-        }
-        return AIMessage("", tool_calls=[call])
+        return AIMessage("", tool_calls=[call_of("weather", len(messages))])
     return f"answer to {last.text}"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Hippocampus:
-    return Hippocampus(tmp_path / "store", agent_id="tester", embedder="none")
 
 
 def with_history(runnable: Any, memory: Hippocampus, **keys: Any) -> Any:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain.tools import tool
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from scripted_tools import call_of, thread, weather
 
 import hippo_langchain
 from hippo_async import Hippocampus, Kind, Record, Settings
@@ -23,32 +23,15 @@ from hippo_langchain.testing import ScriptedModel
 EXAMPLE = Path(__file__).parents[2] / "examples" / "langchain_agent.py"
 
 
-@tool
-def weather(city: str) -> str:
-    """Say what the weather of a city is."""
-    return f"{city}: 21 degrees"
-
-
 def answer(messages: list[BaseMessage]) -> AIMessage | str:
     last = messages[-1]
     if last.type == "human" and "weather" in last.text:
-        call = {
-            "name": "weather",
-            "args": {"city": "Oslo"},
-            "id": f"call-{len(messages)}",
-            "type": "tool_call",
-        }
-        return AIMessage("", tool_calls=[call])
+        return AIMessage("", tool_calls=[call_of("weather", len(messages))])
     return "fine"
 
 
 def memory_at(path: Path, **options: Any) -> Hippocampus:
     return Hippocampus(path / "store", agent_id="tester", embedder="none", **options)
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Hippocampus:
-    return memory_at(tmp_path)
 
 
 def agent_with(
@@ -58,10 +41,6 @@ def agent_with(
     return create_agent(
         model, [weather], system_prompt=prompt, middleware=middleware, checkpointer=InMemorySaver()
     )
-
-
-def thread(name: str) -> Any:
-    return {"configurable": {"thread_id": name}}
 
 
 def injected(messages: list[BaseMessage]) -> list[BaseMessage]:

@@ -14,7 +14,8 @@ from langchain.tools import tool
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
+from scripted_tools import broken, call_of, confirm, thread, weather
 
 from hippo_async import Hippocampus, Kind, Record
 from hippo_langchain import HippoMiddleware
@@ -23,28 +24,10 @@ from hippo_langchain.testing import ScriptedModel
 Ask = Callable[[str], Awaitable[Any]]
 
 
-@tool
-def weather(city: str) -> str:
-    """Say what the weather of a city is."""
-    return f"{city}: 21 degrees"
-
-
-@tool
-def broken(city: str) -> str:
-    """Fail, always."""
-    raise LookupError(f"no such city as {city}")
-
-
 @tool(return_direct=True)
 def refused(city: str) -> str:
     """Answer in the assistant's place."""
     return f"straight from {city}"
-
-
-@tool
-def confirm(city: str) -> str:
-    """Ask the user first."""
-    return f"the user said {interrupt('go on?')} to {city}"
 
 
 def answer(messages: list[BaseMessage]) -> AIMessage | str:
@@ -53,13 +36,7 @@ def answer(messages: list[BaseMessage]) -> AIMessage | str:
     if isinstance(last, HumanMessage):
         for name in ("weather", "broken", "refused", "confirm"):
             if name in last.text:
-                call = {
-                    "name": name,
-                    "args": {"city": "Oslo"},
-                    "id": f"call-{len(messages)}",
-                    "type": "tool_call",
-                }
-                return AIMessage("let me look", tool_calls=[call])
+                return AIMessage("let me look", tool_calls=[call_of(name, len(messages))])
     return "the same answer"
 
 
@@ -67,19 +44,10 @@ def memory_at(path: Path, **options: Any) -> Hippocampus:
     return Hippocampus(path / "store", agent_id="tester", embedder="none", **options)
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Hippocampus:
-    return memory_at(tmp_path)
-
-
 def agent_with(memory: Hippocampus, *others: AgentMiddleware[Any, Any, Any], **options: Any) -> Any:
     model = ScriptedModel(script=answer, failures=options.pop("failures", {}))
     tools = [weather, broken, refused, confirm]
     return create_agent(model, tools, middleware=[HippoMiddleware(memory), *others], **options)
-
-
-def thread(name: str = "t") -> Any:
-    return {"configurable": {"thread_id": name}}
 
 
 def spoken(records: list[Record]) -> list[tuple[str | None, str]]:

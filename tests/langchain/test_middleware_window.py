@@ -12,6 +12,7 @@ from langchain.tools import tool
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from scripted_tools import thread
 
 from hippo_async import Hippocampus, Record, Turn
 from hippo_async.errors import WriteFailed
@@ -50,20 +51,11 @@ def memory_at(path: Path) -> Hippocampus:
     return Hippocampus(path / "store", agent_id="tester", embedder="none")
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Hippocampus:
-    return memory_at(tmp_path)
-
-
 def agent_with(memory: Hippocampus, model: ScriptedModel, *, checkpointer: Any = None, **options: Any) -> Any:
     chosen = {"max_tokens": WINDOW, "tools": False, **options}
     return create_agent(
         model, [look_up], middleware=[HippoMiddleware(memory, **chosen)], checkpointer=checkpointer
     )
-
-
-def thread(name: str = "t") -> Any:
-    return {"configurable": {"thread_id": name}}
 
 
 def pairs_hold(messages: list[BaseMessage]) -> bool:

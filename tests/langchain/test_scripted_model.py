@@ -8,20 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain.agents import create_agent
-from langchain.tools import tool
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from scripted_tools import weather
 
 from hippo_langchain.testing import ScriptedModel
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 QUESTION: Any = {"messages": [HumanMessage("weather?")]}
-
-
-@tool
-def weather(city: str) -> str:
-    """Say what the weather of a city is."""
-    return f"{city}: 21 degrees"
 
 
 def calling(**args: Any) -> AIMessage:

@@ -17,11 +17,6 @@ from hippo_langchain import HippoMiddleware, memory_tools
 from hippo_langchain.testing import ScriptedModel
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Hippocampus:
-    return Hippocampus(tmp_path / "store", agent_id="tester", embedder="none")
-
-
 async def test_what_one_tool_keeps_the_other_finds(memory: Hippocampus) -> None:
     remember, recall = memory_tools(memory, session="s")
     said = await remember.ainvoke({"text": "Ada's boat is called Nimbus.", "tags": ["boat"]})
