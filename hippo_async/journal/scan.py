@@ -200,13 +200,14 @@ def _usual_line(chain: Chain) -> re.Pattern[bytes]:
 def _continues(found: re.Match[bytes], chain: Chain, sealer: Sealer) -> bool:
     """Check a usual line as :func:`open_line` and :meth:`Chain.follow` do; move the chain if it is good."""
     header, commitment, prev_id, seq, record_id, payload, seal = found.groups()
+    named = record_id.decode()
     good = (
         not chain.closed
         and int(seq) == chain.seq + 1
         and prev_id.decode() == chain.record_id
         and len(found[0]) < MAX_LINE_BYTES
         and sealer.verifies(header, seal.decode())
-        and record_id_of(header) == (named := record_id.decode())
+        and record_id_of(header) == named
         and commitment_of(payload) == commitment.decode()
     )
     if good:
