@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from hippo_async.cli.output import console, print_json, run
+from hippo_async.cli.output import console, print_json, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
 from hippo_async.records import Briefing, Recall
 
@@ -35,7 +36,8 @@ def recall(
         async with store.memory(embedder=embedder, as_json=as_json) as memory:
             return await memory.recall(query, top_k=top_k, scope=scope or ())
 
-    found = run(find(), as_json=as_json)
+    with reported(as_json=as_json):
+        found = asyncio.run(find())
     if as_json:
         print_json({"query": query, "hits": [hit.as_dict() for hit in found], "notes": found.notes})
         return
@@ -68,7 +70,8 @@ def brief(
         async with store.memory(embedder=embedder, as_json=as_json) as memory:
             return await memory.brief(query, budget=budget, scope=scope or ())
 
-    made = run(select(), as_json=as_json)
+    with reported(as_json=as_json):
+        made = asyncio.run(select())
     if as_json:
         print_json(
             {"text": made.text, "tokens": made.tokens, "budget": made.budget, "record_ids": made.record_ids}

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from hippo_async.cli.output import console, fail, print_json
+from hippo_async.cli.output import console, print_json, reported
 from hippo_async.cli.store import Json
-from hippo_async.errors import HippoError, KeyFileError
+from hippo_async.errors import KeyFileError
 from hippo_async.files import Files
 from hippo_async.journal import make_key, read_key
 
@@ -23,22 +23,18 @@ KeyPath = Annotated[Path, typer.Argument(help="The key file.")]
 def new(path: KeyPath, as_json: Json = False) -> None:
     """Make a new random key. A file that is there is never overwritten."""
     files = Files()
-    try:
+    with reported(as_json=as_json):
         if files.exists(path):
             raise KeyFileError(f"{path}: there is a file already; a lost key cannot be made again")
         make_key(files, path)
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
     _say(path, "made", as_json=as_json)
 
 
 @app.command("check")
 def check(path: KeyPath, as_json: Json = False) -> None:
     """Say whether a key file is one, and closed to others."""
-    try:
+    with reported(as_json=as_json):
         read_key(Files(), path)
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
     _say(path, "good", as_json=as_json)
 
 

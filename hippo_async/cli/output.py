@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -22,12 +21,9 @@ from rich.progress import (
 
 from hippo_async.errors import HippoError, IntegrityError
 
-T = TypeVar("T")
-
-OK = 0
 NOT_INTACT = 1
-USAGE = 2
 FAILED = 3
+"""Exit codes; 0 and 2, for wrong use, are typer's own."""
 
 console: Console = Console()
 errors: Console = Console(stderr=True)
@@ -38,33 +34,32 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
 
 
-def run(work: Coroutine[Any, Any, T], *, as_json: bool) -> T:
-    """Run a command's coroutine; an error of ours becomes a message and an exit code."""
+@contextmanager
+def reported(*, as_json: bool) -> Iterator[None]:
+    """Turn an error of ours, or of the system, into a message with its stable code, and leave.
+
+    The exit code is 1 if a store is not intact, else 3.
+    """
     try:
-        return asyncio.run(work)
+        yield
     except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
+        described = _described(error)
+        if as_json:
+            print_json({"error": described})
+        else:
+            errors.print(
+                f"[bold red]{described['code']}[/]", described["message"], soft_wrap=True, highlight=False
+            )
+        raise typer.Exit(NOT_INTACT if isinstance(error, IntegrityError) else FAILED) from error
 
 
-def fail(error: HippoError | OSError, *, as_json: bool) -> NoReturn:
-    """Print an error with its stable code and leave: 1 if a store is not intact, else 3."""
-    described = (
-        error.as_dict() if isinstance(error, HippoError) else {"code": "MEM_E_OS", "message": str(error)}
-    )
-    if isinstance(error, IntegrityError):
-        described |= {
-            "path": str(error.path),
-            "offset": str(error.offset),
-            "seq": str(error.seq),
-            "reason": error.reason,
-        }
-    if as_json:
-        print_json({"error": described})
-    else:
-        errors.print(
-            f"[bold red]{described['code']}[/]", described["message"], soft_wrap=True, highlight=False
-        )
-    raise typer.Exit(NOT_INTACT if isinstance(error, IntegrityError) else FAILED)
+def _described(error: HippoError | OSError) -> dict[str, str]:
+    if not isinstance(error, HippoError):
+        return {"code": "MEM_E_OS", "message": str(error)}
+    if not isinstance(error, IntegrityError):
+        return error.as_dict()
+    where = {"path": str(error.path), "offset": str(error.offset), "seq": str(error.seq)}
+    return {**error.as_dict(), **where, "reason": error.reason}
 
 
 @contextmanager

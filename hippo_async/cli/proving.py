@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from hippo_async.cli.output import NOT_INTACT, console, fail, print_json
+from hippo_async.cli.output import NOT_INTACT, console, print_json, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
-from hippo_async.errors import HippoError, InvalidInput, NotFound
+from hippo_async.errors import InvalidInput, NotFound
 from hippo_async.files import Files
 from hippo_async.journal import Journal
 from hippo_async.journal.proof import Proof, ProofReport, check_proof, make_proof, read_proof
@@ -35,14 +35,12 @@ def prove(
     as_json: Json = False,
 ) -> None:
     """Prove that a record is in the anchor of its day, without showing any other record."""
-    try:
+    with reported(as_json=as_json):
         with Store.named(data_dir, agent, key_file).journal() as journal:
             line = _stored_line(journal, record_id)
             proof = make_proof(line, _records(journal, last), reveal=reveal)
         if output is not None:
             Files().write_atomic(output, proof.encode())
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
     if output is None:
         sys.stdout.write(proof.encode().decode())
     else:
@@ -57,10 +55,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a proof; needs neither key nor journal. Exit code 1 if it does not hold."""
-    try:
+    with reported(as_json=as_json):
         report = check_proof(read_proof(Files().read(file)), published=anchor)
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
     if as_json:
         print_json(report.as_dict())
     else:

@@ -10,9 +10,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from hippo_async.cli.output import NOT_INTACT, console, fail, print_json, progress
+from hippo_async.cli.output import NOT_INTACT, console, print_json, progress, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
-from hippo_async.errors import HippoError
 from hippo_async.journal import ChainReport
 from hippo_async.journal.anchor import daily_anchor
 from hippo_async.journal.proof import anchor_v2
@@ -24,25 +23,22 @@ def status(
 ) -> None:
     """Say what the store holds: records by kind and novelty, days, bytes."""
     store = Store.named(data_dir, agent, key_file)
-    try:
-        with store.journal() as journal, progress("reading", as_json=as_json) as bar:
-            [task] = bar.task_ids
-            total = journal.tail.seq + 1
-            seen = _Tally()
-            for record, _ in journal.scan():
-                seen.add(record)
-                bar.update(task, completed=record.seq + 1, total=total)
-            facts = {
-                "data_dir": str(store.data_dir),
-                "agent_id": agent,
-                "journal_id": journal.journal_id,
-                "generation": journal.generation,
-                "records": total,
-                "journal_bytes": journal.size,
-                **seen.as_dict(),
-            }
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
+    with reported(as_json=as_json), store.journal() as journal, progress("reading", as_json=as_json) as bar:
+        [task] = bar.task_ids
+        total = journal.tail.seq + 1
+        seen = _Tally()
+        for record, _ in journal.scan():
+            seen.add(record)
+            bar.update(task, completed=record.seq + 1, total=total)
+        facts = {
+            "data_dir": str(store.data_dir),
+            "agent_id": agent,
+            "journal_id": journal.journal_id,
+            "generation": journal.generation,
+            "records": total,
+            "journal_bytes": journal.size,
+            **seen.as_dict(),
+        }
     if as_json:
         print_json(facts)
         return
@@ -66,11 +62,8 @@ def log(
     as_json: Json = False,
 ) -> None:
     """Show the newest records, oldest first, each verified."""
-    try:
-        with Store.named(data_dir, agent, key_file).journal() as journal:
-            records = list(deque((record for record, _ in journal.scan(after=after)), maxlen=n))
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
+    with reported(as_json=as_json), Store.named(data_dir, agent, key_file).journal() as journal:
+        records = list(deque((record for record, _ in journal.scan(after=after)), maxlen=n))
     if as_json:
         print_json([record.as_dict() for record in records])
         return
@@ -93,11 +86,8 @@ def verify(
     data_dir: DataDir = None, agent: Agent = "agent", key_file: KeyFile = None, as_json: Json = False
 ) -> None:
     """Walk the journal once and check every seal and link; exit code 1 if it is not intact."""
-    try:
-        with Store.named(data_dir, agent, key_file).journal() as journal:
-            report = journal.verify_chain()
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
+    with reported(as_json=as_json), Store.named(data_dir, agent, key_file).journal() as journal:
+        report = journal.verify_chain()
     if as_json:
         print_json(report.as_dict())
     else:
@@ -115,13 +105,8 @@ def anchor(
 ) -> None:
     """Fold the records of a day into a hash that can be published: alone, or with a root for proofs."""
     wanted: date = day.date()
-    try:
-        with Store.named(data_dir, agent, key_file).journal() as journal:
-            records = [
-                record for record, _ in journal.scan() if record.timestamp.startswith(wanted.isoformat())
-            ]
-    except (HippoError, OSError) as error:
-        fail(error, as_json=as_json)
+    with reported(as_json=as_json), Store.named(data_dir, agent, key_file).journal() as journal:
+        records = [record for record, _ in journal.scan() if record.timestamp.startswith(wanted.isoformat())]
     plain = daily_anchor(records, agent_id=agent, date=wanted)
     with_tree, _ = anchor_v2(records, agent_id=agent, date=wanted)
     facts: dict[str, Any] = {

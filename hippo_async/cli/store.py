@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -59,11 +59,9 @@ class Store:
             read_only=True,
             files=files,
         )
-        journal.open()
-        try:
+        with closing(journal):
+            journal.open()
             yield journal
-        finally:
-            journal.close()
 
     @asynccontextmanager
     async def memory(self, *, embedder: str, as_json: bool) -> AsyncIterator[Hippocampus]:
