@@ -1,6 +1,7 @@
 """A second verifier of agents' journals, v1 and v2: one file, the standard library, nothing of the package.
 
     python verify_journal.py DIRECTORY --agent ID --key-file FILE [--witness DIR] [--json]
+    python verify_journal.py OLDEST NEWEST --agent ID --key-file F --key-file F.1 [--witness DIR] [--json]
     python verify_journal.py stream.jsonl --agent ID --key-file FILE [--json]
 
 It was written from FORMAT.md alone, so whoever has a journal and its key can check it without trusting the
@@ -20,7 +21,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -162,6 +163,14 @@ def records_of_purge(payload: bytes) -> set[str]:
     return set(records)
 
 
+def successor_of(payload: bytes) -> object:
+    """The journal id and epoch that a close names, if it names them."""
+    with suppress(ValueError, KeyError, TypeError):
+        named = parse(payload)["metadata"]["hippo"]["next"]
+        return named["journal_id"], named["epoch"]
+    return None
+
+
 # --- §4: keys -------------------------------------------------------------------------------------
 
 DOMAIN_V1 = b"montana.agent.hippocampus.v1||"
@@ -279,56 +288,61 @@ class Chain:
     journal_id: str
     agent_id: str
     record_key: bytes
+    start: int = 0
+    before: str | None = None
     epoch: int = 0
     closed: bool = False
+    successor: object = None
     ids: list[str] = field(default_factory=list)
     bare: list[tuple[str, str, int, int]] = field(default_factory=list)
     named: set[str] = field(default_factory=set)
 
     @property
     def last(self) -> int:
-        """The seq of the last record; -1 where there is none."""
-        return len(self.ids) - 1
+        """The seq of the last record; the one before the genesis where there is none."""
+        return self.start + len(self.ids) - 1
 
     @property
     def last_id(self) -> str | None:
-        """The ID of the last record."""
-        return self.ids[-1] if self.ids else None
+        """The ID of the last record; before the genesis the one that it names."""
+        return self.ids[-1] if self.ids else self.before
 
     def has(self, state: State) -> bool:
         """Whether the record that a state names is there, at its place."""
-        return state.seq <= self.last and self.ids[state.seq] == state.record_id
+        return self.start <= state.seq <= self.last and self.ids[state.seq - self.start] == state.record_id
 
     def add(self, line: bytes, path: str, offset: int) -> None:
         """Check a line and its place in the chain, then take it. Raises ValueError."""
         record_id, header, payload = check_line(line, self.record_key)
-        seq, kind = len(self.ids), header["type"]
+        seq, kind = self.last + 1, header["type"]
         require(header["v"] == 2 and kind in TYPES, "no version or type of v2")
         require(header["kind"] in KINDS and header["novelty"] in NOVELTIES, "no kind or novelty of v2")
         require(header["journal_id"] == self.journal_id, "a line of another journal")
         require(header["agent_id"] == self.agent_id, "a line of another agent")
         require(header["seq"] == seq, "seq does not continue the chain")
         require(header["prev_id"] == self.last_id, "prev_id does not continue the chain")
-        require((kind == "genesis") == (seq == 0), "genesis is the first line and no other")
-        require(seq == 0 or header["epoch"] == self.epoch, "another epoch than the genesis")
+        require((kind == "genesis") == (not self.ids), "genesis is the first line and no other")
+        require(self.ids or (seq == 0) == (self.last_id is None), "a genesis that continues nothing")
+        require(not self.ids or header["epoch"] == self.epoch, "another epoch than the genesis")
         require(not self.closed, "a line behind the close")
         require(payload != b"null" or kind == "record", "a payload is missing that cannot be purged")
         if kind == "purge":
             self.named.update(records_of_purge(payload))
         if payload == b"null":
             self.bare.append((record_id, path, offset, seq))
+        if kind == "close":
+            self.successor = successor_of(payload)
         self.ids.append(record_id)
         self.epoch, self.closed = header["epoch"], kind == "close"
 
 
 def is_torn(data: bytes, offset: int) -> bool:
-    """§7: whether what lies at and after the offset is what a crash leaves of a last write."""
-    rest = data[offset:]
-    if b"\n" not in rest or not rest.strip(b"\0"):
+    """§7: whether what lies at and after the offset is what a crash leaves of the last writes."""
+    end = data.find(b"\n", offset)
+    if end < 0 or not data[offset:].strip(b"\0"):
         return True
-    sectors = range(-(-offset // SLOT) * SLOT, len(data) - SLOT + 1, SLOT)
-    zeroed = any(data[start : start + SLOT] == bytes(SLOT) for start in sectors)
-    return rest.find(b"\n") == len(rest) - 1 and zeroed
+    sectors = range(-(-offset // SLOT) * SLOT, end - SLOT + 1, SLOT)
+    return any(data[start : start + SLOT] == bytes(SLOT) for start in sectors)
 
 
 class Verification:
@@ -337,8 +351,9 @@ class Verification:
     def __init__(self, root: Path, *, agent_id: str, key: bytes, witness: Path | None) -> None:
         self.root, self.agent_id, self.key, self.witness = root, agent_id, key, witness
         self.generation = 0
+        self.chain = Chain("", agent_id, b"")
 
-    def verdict(self) -> Verdict:
+    def verdict(self, named_later: Iterable[str] = ()) -> Verdict:
         """Take the steps; the first that fails gives the verdict."""
         if not (self.root / "CURRENT").is_file():
             return Verdict("absent", None, None, None, "there is no journal here")
@@ -346,6 +361,7 @@ class Verification:
             self.step_1_current()
             self.step_2_segments()
             self.step_3_claims()
+            self.chain.named.update(named_later)
             self.step_4_head_and_witness()
             self.step_5_agent()
             self.step_6_segments_list()
@@ -389,7 +405,10 @@ class Verification:
         claims = [self.claimed, *(claimed(slot.partition(b" ")[0]) for slot in slots_of(self.head_bytes))]
         ids = (str(claim.get("journal_id")) for claim in claims)
         self.journal_id = next(filter(re.compile("[0-9a-f]{32}").fullmatch, ids), "0" * 32)
-        self.chain = Chain(self.journal_id, self.agent_id, derive_key(self.key, self.journal_id, "record"))
+        key = derive_key(self.key, self.journal_id, "record")
+        before = self.claimed.get("prev_id")
+        self.chain = Chain(self.journal_id, self.agent_id, key, self.found[0])
+        self.chain.before = before if isinstance(before, str) else None
 
     def step_4_head_and_witness(self) -> None:
         """Open HEAD and the witness, before the segments: a writer may be at work."""
@@ -426,8 +445,8 @@ class Verification:
         """Walk a segment; return its bytes, where the chain ends in them and, if it is torn there, why."""
         path, offset = self.path_of(first), 0
         data = (self.root / path).read_bytes()
-        if first != len(self.chain.ids):
-            raise Fault("corrupt", path, 0, len(self.chain.ids), "not the segment that comes next")
+        if first != self.chain.last + 1:
+            raise Fault("corrupt", path, 0, self.chain.last + 1, "not the segment that comes next")
         try:
             while offset < len(data):
                 end = data.find(b"\n", offset) + 1
@@ -442,12 +461,18 @@ class Verification:
 
     def walk_failure(self, data: bytes, path: str, offset: int, reason: str) -> Fault:
         """The verdict of a line that does not pass and is not torn."""
-        seq, version = len(self.chain.ids), claimed_header(data).get("v")
-        if seq == 0 and type(version) is int and version > 2:
+        seq, version, first = self.chain.last + 1, claimed_header(data).get("v"), not self.chain.ids
+        if first and type(version) is int and version > 2:
             return Fault("newer_format", None, None, None, "written by a later protocol")
-        if seq == 0 and self.head is None:
+        if first and self.head is None and not self.is_sealed(data.partition(b"\n")[0] + b"\n"):
             return Fault("wrong_key", path, offset, seq, "nothing here verifies under this key")
         return Fault("corrupt", path, offset, seq, reason)
+
+    def is_sealed(self, line: bytes) -> bool:
+        """Whether a line is sealed under this key, whatever its place."""
+        with suppress(ValueError):
+            return bool(check_line(line, self.chain.record_key))
+        return False
 
     def step_7_closed_segments(self) -> None:
         """Walk the listed segments and compare their digests; then those that a crash left unlisted."""
@@ -463,7 +488,7 @@ class Verification:
 
     def step_8_live_segment(self) -> None:
         """Walk the live segment; where there is none it is the empty one that would begin next."""
-        self.live, self.live_end, self.torn = self.path_of(len(self.chain.ids)), 0, ""
+        self.live, self.live_end, self.torn = self.path_of(self.chain.last + 1), 0, ""
         if self.unlisted:
             self.live = self.path_of(self.unlisted[-1])
             _, self.live_end, self.torn = self.walk(self.unlisted[-1], may_be_torn=True)
@@ -580,6 +605,40 @@ def verify_v1(stream: Path, *, agent_id: str, key: bytes) -> Verdict:
     return next(intact, None) or max(verdicts, key=lambda verdict: verdict.seq or 0)
 
 
+# --- §9: journals that continue each other ----------------------------------------------------------
+
+
+def continues(later: Chain, earlier: Chain) -> bool:
+    """Whether a journal takes over exactly where another was closed."""
+    taken = (later.start - 1, later.before) == (earlier.last, earlier.last_id)
+    return earlier.closed and taken and earlier.successor == (later.journal_id, later.epoch)
+
+
+def verify_rotated(
+    directories: Sequence[Path], *, agent_id: str, keys: Sequence[bytes], witness: Path | None
+) -> Verdict:
+    """Verify an agent's journals, oldest first, each under its key, and that each continues the one before.
+
+    They are taken from the newest on, since a later journal may purge what an earlier one holds. The first
+    that fails, in that order, gives the verdict.
+    """
+    later: Chain | None = None
+    named: set[str] = set()
+    newest = Verdict("absent", None, None, None, "there is no journal here")
+    for root, key in reversed(list(zip(directories, keys, strict=True))):
+        asked = Verification(root, agent_id=agent_id, key=key, witness=witness)
+        verdict = asked.verdict(named)
+        newest = verdict if later is None else newest
+        if verdict.name not in ("intact", "torn"):
+            return verdict
+        if later is not None and not continues(later, asked.chain):
+            return Verdict(
+                "corrupt", None, None, later.start, f"does not continue the journal in {root.name}"
+            )
+        later, named = asked.chain, named | asked.chain.named
+    return newest
+
+
 # --- the two doors --------------------------------------------------------------------------------
 
 
@@ -594,15 +653,22 @@ def verify(directory: Path, *, agent_id: str, key: bytes, witness: Path | None =
 def main(arguments: list[str] | None = None) -> int:
     """Answer on the command line."""
     parser = argparse.ArgumentParser(description="Verify the journal of an agent.")
-    parser.add_argument("directory", type=Path, help="a v2 journal's directory, or a v1 stream")
+    about = "a v2 journal's directory, or a v1 stream; after a change of keys the directories, oldest first"
+    parser.add_argument("directory", type=Path, nargs="+", help=about)
     parser.add_argument("--agent", required=True, help="the agent id")
-    parser.add_argument("--key-file", required=True, type=Path, help="the file of its master key")
+    about = "the file of its master key; one for each directory, in their order"
+    parser.add_argument("--key-file", required=True, type=Path, action="append", help=about)
     parser.add_argument("--witness", type=Path, help="the directory of witnesses")
     parser.add_argument("--json", action="store_true", help="answer in JSON")
     given = parser.parse_args(arguments)
     try:
-        key = read_key_file(given.key_file)
-        verdict = verify(given.directory, agent_id=given.agent, key=key, witness=given.witness)
+        keys = [read_key_file(path) for path in given.key_file]
+        require(len(keys) == len(given.directory), "as many key files as directories are needed")
+        about = {"agent_id": given.agent, "witness": given.witness}
+        if len(keys) == 1:
+            verdict = verify(given.directory[0], key=keys[0], **about)
+        else:
+            verdict = verify_rotated(given.directory, keys=keys, **about)
     except (ValueError, OSError) as error:
         parser.error(str(error))
     place = "" if verdict.path is None else f" at {verdict.path}, byte {verdict.offset}, seq {verdict.seq}"

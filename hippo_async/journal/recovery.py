@@ -22,12 +22,15 @@ from hippo_async.errors import (
 )
 from hippo_async.files import Files
 from hippo_async.journal.canon import parse_json
-from hippo_async.journal.codec import VERSION, split_line
+from hippo_async.journal.codec import VERSION, BadLine, open_line, parse_header, split_line
 from hippo_async.journal.head import HeadFound, HeadState, is_journal_id, peek_journal_id, read_head
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Closed, Layout, list_segments, read_closed
-from hippo_async.journal.scan import UNEXPLAINED, Chain, ChainBroken, is_torn, skim
+from hippo_async.journal.scan import CLOSE, UNEXPLAINED, Chain, ChainBroken, is_torn, skim
 from hippo_async.journal.seal import Purpose, Sealer, derive_key
+
+LAST_LINE_BYTES = 64 * 1024
+"""How much of a segment's end is read first to find its last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ class Sealers:
         )
 
 
+Objection = AcknowledgedLoss | HeadMismatch | RolledBack
+"""What ``HEAD`` or the witness can have against a chain that is sound in itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Torn:
     """The tail of a last write that a crash cut short."""
@@ -58,7 +65,11 @@ class Torn:
 
 @dataclass(slots=True)
 class Recovered:
-    """A journal found sound: where its chain ends, and what its files need before it is written again."""
+    """A journal whose records are sound: where its chain ends, and what its files need before it is written.
+
+    ``objections`` are what ``HEAD`` and the witness have against it: something that was acknowledged is not
+    there. Nothing may be served or written until its owner has accepted them.
+    """
 
     journal_id: str
     generation: int
@@ -71,6 +82,13 @@ class Recovered:
     witnessed: HeadFound
     torn: Torn | None = None
     unlisted: list[Closed] = field(default_factory=list)
+    objections: tuple[Objection, ...] = ()
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next state: above all that ``HEAD`` and the witness hold."""
+        known = [found.state.number for found in (self.head, self.witnessed) if found.state is not None]
+        return max(known, default=-1) + 1
 
 
 @dataclass(slots=True)
@@ -103,13 +121,22 @@ class _Scan:
         self.chain.seq = entry.last
         self.chain.record_id = entry.last_id
 
+    def see_the_end(self, entry: Closed) -> None:
+        """Learn from the last line of a segment, which its digest vouches for, whether the chain ends there."""
+        length = LAST_LINE_BYTES
+        while b"\n" not in (tail := self._end_of(entry, length))[:-1] and length < entry.size:
+            length *= 8
+        frame = split_line(tail[tail[:-1].rfind(b"\n") + 1 :])
+        self.chain.closed = frame is not None and parse_header(frame.header).type == CLOSE
+
     def id_at(self, seq: int) -> str | None:
         """Return the id of a record of the chain, read from its segment unless it is the last one's."""
         if seq == self.chain.seq:
             return self.chain.record_id
+        if seq < self.chain.start:
+            return None
         first = max(first for first in self.segments if first <= seq)
-        line = self.files.read(self.path(first)).split(b"\n")[seq - first]
-        frame = split_line(line + b"\n")
+        frame = split_line(self._line(first, seq))
         return None if frame is None else frame.record_id.decode()
 
     def walk_whole(self, first: int) -> Closed:
@@ -129,6 +156,12 @@ class _Scan:
             raise self._corrupt(first, broken)
         return end, Torn(self.path(first), end, len(data) - end)
 
+    def _end_of(self, entry: Closed, length: int) -> bytes:
+        return self.files.read_at(self.path(entry.first), max(0, entry.size - length), length)
+
+    def _line(self, first: int, seq: int) -> bytes:
+        return self.files.read(self.path(first)).split(b"\n")[seq - first] + b"\n"
+
     def _walk(self, first: int) -> tuple[bytes, int, ChainBroken | None]:
         if first != self.chain.seq + 1:
             raise JournalCorrupt(
@@ -142,24 +175,34 @@ class _Scan:
 
     def _corrupt(self, first: int, broken: ChainBroken) -> IntegrityError:
         path = self.path(first)
-        if broken.seq == 0:
+        if broken.seq == self.chain.start:
             if _claims_newer_version(self.files.read(path)):
                 raise FormatTooNew(f"{path}: written by a newer protocol; upgrade hippo-async to read it")
-            if self.head.state is None:
+            if self.head.state is None and not self._is_sealed(path):
                 return WrongKey(
-                    path, 0, 0, "the first record does not verify under this key; is it the right one?"
+                    path,
+                    0,
+                    broken.seq,
+                    "the first record does not verify under this key; is it the right one?",
                 )
         return JournalCorrupt(path, broken.offset, broken.seq, broken.reason)
+
+    def _is_sealed(self, path: Path) -> bool:
+        """Whether the first line of a segment is sealed under this key, whatever its place."""
+        try:
+            open_line(self.files.read(path).partition(b"\n")[0] + b"\n", self.sealers.record)
+        except BadLine:
+            return False
+        return True
 
 
 def recover(
     files: Files, layout: Layout, generation: int, *, agent_id: str, key: Key, witness: Path | None
 ) -> Recovered:
-    """Check a generation against its seals, ``HEAD`` and the witness.
+    """Check a generation against its seals, and note what ``HEAD`` and the witness have against it.
 
-    Raises :class:`WrongKey`, :class:`ForeignJournal`, :class:`FormatTooNew`, :class:`JournalCorrupt`,
-    :class:`HeadMismatch`, :class:`AcknowledgedLoss` or :class:`RolledBack`, each with path, offset, seq and
-    reason. Changes nothing on disk.
+    Raises :class:`WrongKey`, :class:`ForeignJournal`, :class:`FormatTooNew` or :class:`JournalCorrupt`, each
+    with path, offset, seq and reason. Changes nothing on disk.
     """
     segments = list_segments(files, layout, generation)
     if not segments:
@@ -169,7 +212,8 @@ def recover(
     sealers = Sealers.derive(key, journal_id)
     head = read_head(files, layout.head, sealers.head)
     witnessed = HeadFound() if witness is None else read_head(files, witness / journal_id, sealers.witness)
-    scan = _Scan(files, layout, generation, sealers, Chain(journal_id, agent_id), head)
+    chain = Chain.begin(journal_id, agent_id, start=segments[0], before=_claimed_previous(first_line))
+    scan = _Scan(files, layout, generation, sealers, chain, head)
     _check_agent(layout.segment(generation, segments[0]), first_line, agent_id)
 
     closed = _read_closed(scan, segments[0])
@@ -180,16 +224,30 @@ def recover(
         scan.skip_closed(entry)
     if closed:
         scan.chain.epoch = _claimed_epoch(first_line)  # under the digest that was just checked
+        scan.see_the_end(closed[-1])
     rest = segments[len(closed) :]
     unlisted = [scan.walk_whole(first) for first in rest[:-1]]
     live = rest[-1] if rest else scan.chain.seq + 1
     live_size, torn = scan.walk_live(live) if rest else (0, None)
 
     _check_purges(scan, segments)
-    _check_head(scan, live, live_size)
-    _check_witness(scan, witnessed, live, live_size)
+    objections = (
+        _object_of_head(scan, live, live_size),
+        _object_of_witness(scan, witnessed, live, live_size),
+    )
     return Recovered(
-        journal_id, generation, sealers, scan.chain, closed, live, live_size, head, witnessed, torn, unlisted
+        journal_id,
+        generation,
+        sealers,
+        scan.chain,
+        closed,
+        live,
+        live_size,
+        head,
+        witnessed,
+        torn,
+        unlisted,
+        tuple(objection for objection in objections if objection is not None),
     )
 
 
@@ -231,35 +289,39 @@ def _check_purges(scan: _Scan, segments: list[int]) -> None:
         raise JournalCorrupt(scan.path(live), offset, seq, UNEXPLAINED)
 
 
-def _check_head(scan: _Scan, live: int, live_size: int) -> None:
+def _object_of_head(scan: _Scan, live: int, live_size: int) -> Objection | None:
     path = scan.layout.head
     state = scan.head.state
     if state is None:
         reason = "damaged, or of another journal" if scan.head.damaged else "missing"
-        raise HeadMismatch(
+        return HeadMismatch(
             path, 0, scan.chain.seq, f"HEAD is {reason}; put back the one that belongs to this journal"
         )
     if state.generation > scan.generation:
-        raise HeadMismatch(
+        return HeadMismatch(
             path, 0, state.seq, f"HEAD knows generation {state.generation}, CURRENT an older one"
         )
     if state.seq > scan.chain.seq:
         reason = f"HEAD acknowledged records up to {state.seq}, the journal ends at {scan.chain.seq}"
-        raise AcknowledgedLoss(scan.path(live), live_size, scan.chain.seq + 1, reason)
+        return AcknowledgedLoss(scan.path(live), live_size, scan.chain.seq + 1, reason)
     if not _agrees(scan, state):
-        raise HeadMismatch(path, 0, state.seq, "HEAD names another record at this seq than the journal holds")
+        return HeadMismatch(
+            path, 0, state.seq, "HEAD names another record at this seq than the journal holds"
+        )
+    return None
 
 
-def _check_witness(scan: _Scan, witnessed: HeadFound, live: int, live_size: int) -> None:
+def _object_of_witness(scan: _Scan, witnessed: HeadFound, live: int, live_size: int) -> Objection | None:
     state = witnessed.state
     if state is None:
-        return
+        return None
     if state.seq > scan.chain.seq or state.generation > scan.generation or not _agrees(scan, state):
         reason = (
             f"the witness outside the store saw record {state.seq} of generation {state.generation}; "
             "this is an older copy or another history. Put the newest copy back"
         )
-        raise RolledBack(scan.path(live), live_size, scan.chain.seq + 1, reason)
+        return RolledBack(scan.path(live), live_size, scan.chain.seq + 1, reason)
+    return None
 
 
 def _agrees(scan: _Scan, state: HeadState) -> bool:
@@ -282,6 +344,11 @@ def _claim(first_line: bytes, name: str) -> object:
 def _claimed_id(first_line: bytes) -> str | None:
     claimed = _claim(first_line, "journal_id")
     return claimed if is_journal_id(claimed) else None
+
+
+def _claimed_previous(first_line: bytes) -> str | None:
+    claimed = _claim(first_line, "prev_id")
+    return claimed if isinstance(claimed, str) else None
 
 
 def _claimed_epoch(first_line: bytes) -> int | None:

@@ -68,18 +68,31 @@ class ChainBroken(Exception):
 class Chain:
     """Where a walk stands: what the next record has to continue.
 
-    ``purged`` are the records met without a payload, with where they stood; ``named`` the ids that purge
-    records name. At the end of the journal the first must be among the second.
+    ``start`` is the seq of the journal's genesis, ``before`` the id that the genesis names as the one before:
+    0 and none, or what follows the close of the journal that this one continues. ``purged`` are the records
+    met without a payload, with where they stood; ``named`` the ids that purge records name. At the end of the
+    journal the first must be among the second.
     """
 
     journal_id: str
     agent_id: str
+    start: int = 0
+    before: str | None = None
     seq: int = -1
     record_id: str | None = None
     epoch: int | None = None
     closed: bool = False
     purged: dict[str, tuple[int, int]] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
+
+    @classmethod
+    def begin(cls, journal_id: str, agent_id: str, *, start: int, before: str | None) -> Chain:
+        """Stand before a journal's genesis."""
+        return cls(journal_id, agent_id, start, before, seq=start - 1, record_id=before)
+
+    def restarted(self) -> Chain:
+        """Stand before the genesis of the same journal again."""
+        return Chain.begin(self.journal_id, self.agent_id, start=self.start, before=self.before)
 
     def follow(self, step: Step) -> None:
         """Take the next record. Raises :class:`BadLine` if it does not continue this chain."""
@@ -108,8 +121,11 @@ class Chain:
             raise BadLine(f"seq {header.seq} where {self.seq + 1} belongs")
         if header.prev_id != self.record_id:
             raise BadLine("prev_id is not the id of the record before")
-        if (header.type == GENESIS) != (header.seq == 0) or header.type not in TYPES or header.v != VERSION:
+        begins = header.seq == self.start
+        if (header.type == GENESIS) != begins or header.type not in TYPES or header.v != VERSION:
             raise BadLine(f"a record of type {header.type!r}, version {header.v}, cannot stand here")
+        if begins and (header.seq == 0) != (header.prev_id is None):
+            raise BadLine("a genesis has seq 0, or names the record that it continues; one and not the other")
         if header.kind not in KINDS or header.novelty not in NOVELTIES:
             raise BadLine(f"kind {header.kind!r} or novelty {header.novelty!r} is not one of v2")
         if self.epoch is not None and header.epoch != self.epoch:
@@ -217,18 +233,16 @@ def _continues(found: re.Match[bytes], chain: Chain, sealer: Sealer) -> bool:
 
 
 def is_torn(data: bytes, offset: int) -> bool:
-    """Whether the bad bytes from ``offset`` are what a crash leaves of a last write.
+    """Whether the bad bytes from ``offset`` are what a crash leaves of the last writes.
 
-    Yes if no complete line follows, or all is zero, or the one line that follows has a sector of zeros in it
-    (its blocks came to disk in part). A complete last line without that is damage, not a torn write.
+    Yes if no complete line follows, or all is zero, or the first line that follows has a sector of zeros in
+    it: its blocks never came to disk, so its sync never returned, and neither it nor what was written behind
+    it was acknowledged. A bad line without that is damage, not a torn write.
     """
-    rest = data[offset:]
-    newline = rest.find(b"\n")
-    if newline < 0 or not rest.strip(b"\0"):
-        return True
-    return newline == len(rest) - 1 and _has_zero_sector(data, offset)
+    newline = data.find(b"\n", offset)
+    return newline < 0 or not data[offset:].strip(b"\0") or _has_zero_sector(data, offset, newline)
 
 
-def _has_zero_sector(data: bytes, offset: int) -> bool:
-    first = -(-offset // SECTOR) * SECTOR
-    return any(not data[at : at + SECTOR].strip(b"\0") for at in range(first, len(data) - SECTOR + 1, SECTOR))
+def _has_zero_sector(data: bytes, start: int, end: int) -> bool:
+    first = -(-start // SECTOR) * SECTOR
+    return any(not data[at : at + SECTOR].strip(b"\0") for at in range(first, end - SECTOR + 1, SECTOR))

@@ -137,7 +137,7 @@ def test_it_finds_a_stored_journal_intact(name: str) -> None:
     root = VECTORS / "v2" / name
     key = bytes.fromhex(store["master_key"])
     found = by_script(root, root.with_name(f"{name}.witness"), agent_id=store["agent_id"], key=key)
-    assert found == ("intact", None, None, len(store["ids"]) - 1)
+    assert found == ("intact", None, None, store["last"])
 
 
 @named(JOURNALS["damaged"])
@@ -195,7 +195,7 @@ def no_record_and_no_state(tree: Tree) -> Found:
 def no_first_segment_and_no_head(tree: Tree) -> Found:
     tree["gen-000001/seg-000000000001.jsonl"] = tree.pop(FIRST)
     del tree["HEAD"]
-    return "corrupt", "gen-000001/seg-000000000001.jsonl", 0, 0
+    return "corrupt", "gen-000001/seg-000000000001.jsonl", 0, 1
 
 
 def a_live_segment_that_is_empty_and_too_far(tree: Tree) -> Found:

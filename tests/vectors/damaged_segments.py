@@ -27,7 +27,9 @@ def _next(content: str = "not acknowledged by HEAD", **changed: Any) -> bytes:
 
 
 def _line(journal: V2Journal, content: str, fields: dict[str, Any]) -> bytes:
-    copy = V2Journal(journal.master, journal.journal_id, journal.agent_id, epoch=journal.epoch)
+    copy = V2Journal(
+        journal.master, journal.journal_id, journal.agent_id, epoch=journal.epoch, previous=journal.previous
+    )
     copy.records = list(journal.records)
     copy.add(content, metadata={}, **fields)
     return str(copy.records[-1]["line"]).encode()
@@ -71,7 +73,23 @@ def _tails() -> list[dict[str, Any]]:
             END,
             8,
         ),
-        case("a holed record, then another", [splice(LIVE, END, 0, holed + whole)], "corrupt", LIVE, END, 8),
+        case("a holed record, then another", [splice(LIVE, END, 0, holed + whole)], "torn", LIVE, END, 7),
+        case(
+            "a bad record, then a holed one",
+            [splice(LIVE, END, 0, b"garbage\n" + holed)],
+            "corrupt",
+            LIVE,
+            END,
+            8,
+        ),
+        case(
+            "an acknowledged record with a sector of zeros",
+            [splice(LIVE, PLAIN.offset(6), 2 * 512, bytes(2 * 512))],
+            "acknowledged_loss",
+            LIVE,
+            PLAIN.offset(6),
+            6,
+        ),
         case("the last newline is gone", [splice(LIVE, END - 1, 1)], "acknowledged_loss", *lost),
         case(
             "the last newline is another byte",
@@ -141,7 +159,9 @@ def _sealed_nonsense() -> list[dict[str, Any]]:
         "novelty": "novel",
         "type": "record",
     }
-    after = splice(old.path(2), old.offset(3), 0, _line(old.journal, "too late", fields))
+    late = _line(old.journal, "too late", fields)
+    after = splice(old.path(2), old.offset(3), 0, late)
+    beside = "gen-000001/seg-000000000003.jsonl"
     return [
         *(
             case(f"sealed: {name}", [splice(LIVE, END, 0, _next(**fields))], "corrupt", LIVE, END, 8)
@@ -149,6 +169,15 @@ def _sealed_nonsense() -> list[dict[str, Any]]:
         ),
         case(
             "sealed: a record behind the close", [after], "corrupt", old.path(2), old.offset(3), 3, store=old
+        ),
+        case(
+            "sealed: a record behind the close, in a segment of its own",
+            [write(beside, late)],
+            "corrupt",
+            beside,
+            0,
+            3,
+            store=old,
         ),
     ]
 

@@ -53,6 +53,7 @@ def _journal(store: Store) -> dict[str, Any]:
         "epoch": store.journal.epoch,
         "generation": store.generation,
         "segments": [first for first, _ in store.spans],
+        "last": store.last,
         "ids": [record["record_id"] for record in store.journal.records],
         "purged": sorted(store.purged),
         "closed": store.journal.records[-1]["type"] == "close",

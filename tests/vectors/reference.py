@@ -149,10 +149,24 @@ class V1Stream:
 
 
 class V2Journal:
-    """A v2 journal that grows; ``records`` holds all that goes into each of its lines."""
+    """A v2 journal that grows; ``records`` holds all that goes into each of its lines.
 
-    def __init__(self, master: bytes, journal_id: str, agent_id: str, *, epoch: int = 0) -> None:
+    ``previous`` is the close of the journal that it continues, as its genesis names it.
+    """
+
+    def __init__(
+        self,
+        master: bytes,
+        journal_id: str,
+        agent_id: str,
+        *,
+        epoch: int = 0,
+        previous: dict[str, Any] | None = None,
+    ) -> None:
         self.master, self.journal_id, self.agent_id, self.epoch = master, journal_id, agent_id, epoch
+        self.previous = previous
+        self.start: int = 0 if previous is None else previous["seq"] + 1
+        self.before: str | None = None if previous is None else previous["record_id"]
         self.records: list[dict[str, str]] = []
 
     def key(self, purpose: str) -> bytes:
@@ -164,14 +178,14 @@ class V2Journal:
 
         ``given`` header fields are timestamp, kind, novelty and type, and any that are to be wrong.
         """
-        seq = len(self.records)
+        seq = self.start + len(self.records)
         payload = {"content": content, "metadata": metadata, "salt": sha256(f"salt {seq}")[:32]}
         header = {
             "agent_id": self.agent_id,
             "commitment": sha256(jcs(payload)),
             "epoch": self.epoch,
             "journal_id": self.journal_id,
-            "prev_id": self.records[-1]["record_id"] if self.records else None,
+            "prev_id": self.records[-1]["record_id"] if self.records else self.before,
             "seq": seq,
             "v": 2,
             **given,
@@ -189,7 +203,7 @@ class V2Journal:
 
     def line(self, seq: int, *, purged: bool = False) -> str:
         """The stored line of a record, or what a purge leaves of it."""
-        record = self.records[seq]
+        record = self.records[seq - self.start]
         payload = "null" if purged else record["payload"]
         return framed(record["header"], record["record_id"], payload, record["seal"])
 
@@ -199,7 +213,7 @@ class V2Journal:
 
     def state(self, seq: int, *, number: int, generation: int = 1) -> dict[str, Any]:
         """What ``HEAD`` says after a record was acknowledged."""
-        record_id = self.records[seq]["record_id"]
+        record_id = self.records[seq - self.start]["record_id"]
         return {
             "generation": generation,
             "journal_id": self.journal_id,
@@ -218,7 +232,7 @@ class V2Journal:
             {
                 "first": first,
                 "last": last,
-                "last_id": self.records[last]["record_id"],
+                "last_id": self.records[last - self.start]["record_id"],
                 "sha256": sha256(data),
                 "size": len(data),
             }

@@ -15,8 +15,8 @@ def _day(day: int, second: int = 0) -> str:
     return f"2026-01-{day:02d}T09:00:{second:02d}.000000Z"
 
 
-def _begin(journal: V2Journal, previous: dict[str, Any] | None = None) -> None:
-    metadata = {"hippo": {"format": 2, "previous": previous}}
+def _begin(journal: V2Journal) -> None:
+    metadata = {"hippo": {"format": 2, "previous": journal.previous}}
     journal.add(
         "genesis", timestamp=_day(1), kind="state", novelty="novel", metadata=metadata, type="genesis"
     )
@@ -85,8 +85,9 @@ def rotated() -> tuple[V2Journal, V2Journal]:
     _begin(old)
     _say(old, "under the first key")
     last_id = _add_structural(old, "close", {"next": {"epoch": 1, "journal_id": "c1" * 16}}, day=2)
-    new = V2Journal(NEXT_MASTER, "c1" * 16, AGENT, epoch=1)
-    _begin(new, {"journal_id": old.journal_id, "record_id": last_id, "seq": 2})
+    previous = {"journal_id": old.journal_id, "record_id": last_id, "seq": 2}
+    new = V2Journal(NEXT_MASTER, "c1" * 16, AGENT, epoch=1, previous=previous)
+    _begin(new)
     _say(new, "under the second key", day=2)
     return old, new
 
@@ -110,7 +111,10 @@ def _add_structural(journal: V2Journal, type_: str, hippo: dict[str, Any], *, da
 
 
 class Store:
-    """A journal laid out in files: its segments by (first, last), the last one live and maybe still empty."""
+    """A journal laid out in files: its segments by (first, last).
+
+    The last one is live and maybe still empty, unless the journal ends with a close.
+    """
 
     def __init__(
         self,
@@ -124,13 +128,14 @@ class Store:
     ) -> None:
         self.name, self.journal, self.spans = name, journal, spans
         self.generation, self.number, self.purged = generation, number, purged
-        self.last = len(journal.records) - 1
+        self.last = journal.start + len(journal.records) - 1
         self.segments = {span: journal.segment(*span, purged) for span in spans}
 
     @property
     def closed(self) -> dict[tuple[int, int], bytes]:
         """The closed segments."""
-        return {span: self.segments[span] for span in self.spans[:-1]}
+        ended = self.journal.records[-1]["type"] == "close"
+        return {span: self.segments[span] for span in (self.spans if ended else self.spans[:-1])}
 
     def heads(self, purpose: str = "head") -> bytes:
         """Both slots: the last state in slot 0, the one before it in slot 1."""
@@ -175,7 +180,7 @@ def stores() -> dict[str, Store]:
         Store("unpurged", forgetful(), [(0, 3), (4, 6)], number=8),
         Store("purged", forgetful(), [(0, 3), (4, 6)], generation=2, number=9, purged=frozenset({2, 4})),
         Store("rotated-old", old, [(0, 2)], number=3),
-        Store("rotated-new", new, [(0, 1), (2, 1)], number=2),
+        Store("rotated-new", new, [(3, 4), (5, 4)], number=2),
         Store("accepted", accepted(), [(0, 2)], number=12),
     ]
     return {store.name: store for store in made}
@@ -187,7 +192,7 @@ def v2() -> dict[str, Any]:
         {"journal": store.name, "seq": seq, **record}
         for store in stores().values()
         if store.name != "purged"
-        for seq, record in enumerate(store.journal.records)
+        for seq, record in enumerate(store.journal.records, store.journal.start)
     ]
     journal = plain()
     closed = json.loads(journal.closed_list(stores()["plain"].closed).partition(b" ")[0])
