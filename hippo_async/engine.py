@@ -20,7 +20,7 @@ from hippo_async.errors import Closed
 from hippo_async.files import Files
 from hippo_async.index import Index
 from hippo_async.index.analyzer import terms
-from hippo_async.journal import Journal, Key, OpenReport, make_key, read_key
+from hippo_async.journal import GivenKeys, KeyFiles, Keyring, Lineage, OpenReport
 from hippo_async.place import Place, Tools
 from hippo_async.protocols import Embedder
 from hippo_async.recall.library import Library
@@ -39,13 +39,13 @@ MOSTLY_ENGLISH = 0.8
 class Engine:
     """An open memory. Built by :meth:`open`, in a worker thread; gone after :meth:`close`."""
 
-    def __init__(self, place: Place, tools: Tools, journal: Journal, report: OpenReport) -> None:
+    def __init__(self, place: Place, tools: Tools, journal: Lineage, report: OpenReport) -> None:
         self.report = report
         self.journal = journal
         self._tools = tools
         index = Index(
             place.data_dir / "index",
-            journal_id=report.journal_id,
+            journal_id=journal.journal_id,
             generation=journal.generation,
             files=tools.files,
         )
@@ -67,10 +67,10 @@ class Engine:
         The embedder is loaded in the background: until then memories are found by words. Raises what opening
         the journal raises; everything is closed again then.
         """
-        journal = Journal(
-            place.data_dir / "journal",
+        journal = Lineage(
+            place.data_dir,
             agent_id=place.agent_id,
-            key=find_key(place, tools.files),
+            keys=find_keys(place, tools.files),
             witness=place.witness,
             files=tools.files,
             clock=tools.clock,
@@ -148,18 +148,20 @@ class Engine:
             logger.error("%d turns could not be written before the process ended", lost)
 
 
-def find_key(place: Place, files: Files, *, make: bool = True) -> Key:
-    """Return the agent's key: the one given, or the one in the key file, which is made at the first start.
+def find_keys(place: Place, files: Files, *, make: bool = True) -> Keyring:
+    """Return the agent's keys: those given, or those in key files, the first made at the first start.
 
     A journal that lost its key file gets no new one: that would only hide the loss. ``make=False`` never
-    makes one. Raises :class:`~hippo_async.errors.KeyFileError`.
+    makes one. Raises :class:`~hippo_async.errors.KeyFileError` if the first key cannot be read.
     """
     if place.key is not None:
-        return Key(place.key)
-    path = place.key_file or place.data_dir / KEY_FILE
-    if not make or files.exists(path) or files.exists(place.data_dir / "journal" / "CURRENT"):
-        return read_key(files, path)
-    return make_key(files, path)
+        return GivenKeys([*place.retired_keys, place.key])
+    keys = KeyFiles(files, place.key_file or place.data_dir / KEY_FILE)
+    if not make or files.exists(place.data_dir / "journal" / "CURRENT"):
+        keys.key(0)
+    else:
+        keys.provide(0)
+    return keys
 
 
 def _mostly_english(records: Sequence[Record]) -> bool:

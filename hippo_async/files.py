@@ -13,6 +13,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import secrets
 import shutil
 import sys
 from collections.abc import Iterator
@@ -48,6 +49,7 @@ class Ops(Protocol):
     def sync_data(self, fd: int) -> None: ...
     def truncate(self, fd: int, size: int) -> None: ...
     def replace(self, source: Path, target: Path) -> None: ...
+    def link(self, source: Path, target: Path) -> None: ...
     def unlink(self, path: Path) -> None: ...
     def mkdir(self, path: Path, mode: int = PRIVATE_DIR) -> None: ...
     def rmtree(self, path: Path) -> None: ...
@@ -90,6 +92,9 @@ class SystemOps:
 
     def replace(self, source: Path, target: Path) -> None:
         os.replace(source, target)
+
+    def link(self, source: Path, target: Path) -> None:
+        os.link(source, target)
 
     def unlink(self, path: Path) -> None:
         os.unlink(path)
@@ -201,6 +206,26 @@ class Files:
             self.ops.close(fd)
         self.ops.replace(fresh, path)
         self.sync_dir(path.parent)
+
+    def create(self, path: Path, data: bytes) -> None:
+        """Write a file durably where there is none; whole or not at all, whoever else tries at the same time.
+
+        Raises ``FileExistsError`` if there is one, which stays as it is.
+        """
+        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+        try:
+            self.write_atomic(fresh, data)
+            self.ops.link(fresh, path)
+        finally:
+            self.remove(fresh)
+        self.sync_dir(path.parent)
+
+    def move(self, path: Path, name: str) -> Path:
+        """Give a file or directory another name in its directory, durably, and return where it is now."""
+        moved = path.with_name(name)
+        self.ops.replace(path, moved)
+        self.sync_dir(path.parent)
+        return moved
 
     def truncate(self, path: Path, size: int) -> None:
         """Cut a file to ``size`` bytes, durably."""

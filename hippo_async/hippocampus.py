@@ -32,6 +32,7 @@ from hippo_async.status import Status, status_of
 from hippo_async.summary import summarized
 
 if TYPE_CHECKING:
+    from hippo_async.anchors import AnchorRun, Publisher
     from hippo_async.engine import Engine
     from hippo_async.journal import ChainReport, OpenReport
     from hippo_async.journal.anchor import DailyAnchor
@@ -45,7 +46,8 @@ class Hippocampus:
     - ``data_dir``: where it lies; ``HIPPO_DATA_DIR`` or the platform's folder when not given.
     - ``agent_id``: whose it is; a journal of another agent is refused.
     - ``key`` (32 bytes) or ``key_file``: the agent's secret; else ``agent.key`` in the data directory, made
-      at the first start with mode 0600.
+      at the first start with mode 0600. ``retired_keys`` are those before ``key``, oldest first, once keys
+      were changed; key files of earlier epochs are found beside ``key_file``.
     - ``embedder``: ``"auto"``, ``"none"``, ``"multilingual"``, ``"semantic"``, a model's name or folder, or
       an :class:`~hippo_async.protocols.Embedder`.
     - ``summarizer``: a coroutine function that folds evicted turns; the extractive fold stands behind it.
@@ -65,6 +67,7 @@ class Hippocampus:
         agent_id: str = "agent",
         key: bytes | None = None,
         key_file: str | Path | None = None,
+        retired_keys: Sequence[bytes] = (),
         settings: Settings | None = None,
         embedder: str | Embedder | None = "auto",
         summarizer: Summarizer | None = None,
@@ -79,6 +82,7 @@ class Hippocampus:
             agent_id=agent_id,
             key=key,
             key_file=Path(key_file) if key_file is not None else None,
+            retired_keys=tuple(retired_keys),
             witness=default_witness()
             if witness == "default"
             else Path(witness)
@@ -433,6 +437,27 @@ class Hippocampus:
             return daily_anchor((record for record, _ in journal.scan()), agent_id=self.agent_id, date=day)
 
         return await anyio.to_thread.run_sync(fold_day)
+
+    async def publish_anchors(self, publishers: Sequence[Publisher] = ()) -> AnchorRun:
+        """Anchor every UTC day that is over, and offer what is due to each publisher (J11, J12).
+
+        Sees everything captured before the call. Anchors lie in ``anchors/`` in the data directory; one that
+        is there stays as it was. When this returns, anchors, receipts and failures are durable. A publisher
+        that fails raises nothing: it is in the report, and offered the day again by a later call, once a
+        back-off of a minute, doubling up to a day, is over. Capturing goes on meanwhile. A caller that is
+        cancelled leaves what the next call completes.
+
+        Raises what :meth:`flush` and :meth:`records` raise,
+        :class:`~hippo_async.errors.AnchorsLocked` while another run is at work on this store,
+        :class:`~hippo_async.errors.AnchorDamaged` if an anchor is not what was written, ``OSError`` if the
+        disk fails, and :class:`~hippo_async.errors.InvalidInput` for two publishers of one name.
+        """
+        from hippo_async.anchors import Ledger, publish_due
+
+        await self.flush()
+        ledger = Ledger(self.data_dir, agent_id=self.agent_id, files=self._tools.files)
+        records = (record for record, _ in self._running.journal.scan())
+        return await publish_due(records, ledger, publishers, self._tools.clock)
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text as every budget here does."""

@@ -22,6 +22,7 @@ class Place:
     key: bytes | None
     key_file: Path | None
     witness: Path | None
+    retired_keys: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

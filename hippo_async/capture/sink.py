@@ -9,7 +9,7 @@ from hippo_async.capture.admission import NoveltyJudge
 from hippo_async.capture.rawbox import RawBox
 from hippo_async.capture.turns import Captured
 from hippo_async.errors import HippoError, RecordRejected
-from hippo_async.journal import Appended, Journal
+from hippo_async.journal import Appended, Lineage
 from hippo_async.recall.library import Library
 from hippo_async.records import Novelty
 
@@ -22,7 +22,7 @@ Repeats = Sequence[Captured]
 class JournalSink:
     """Implements :class:`hippo_async.capture.pipeline.Sink` over the journal."""
 
-    def __init__(self, journal: Journal, library: Library, judge: NoveltyJudge, raw: RawBox) -> None:
+    def __init__(self, journal: Lineage, library: Library, judge: NoveltyJudge, raw: RawBox) -> None:
         self._journal = journal
         self._library = library
         self._judge = judge

@@ -14,7 +14,7 @@ from hippo_async.cli.output import NOT_INTACT, console, print_json, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
 from hippo_async.errors import InvalidInput, NotFound
 from hippo_async.files import Files
-from hippo_async.journal import Journal
+from hippo_async.journal import Lineage
 from hippo_async.journal.proof import Proof, ProofReport, check_proof, make_proof, read_proof
 from hippo_async.records import Record
 
@@ -65,14 +65,14 @@ def check(
         raise typer.Exit(NOT_INTACT)
 
 
-def _stored_line(journal: Journal, record_id: str) -> bytes:
+def _stored_line(journal: Lineage, record_id: str) -> bytes:
     for record, location in journal.scan():
         if record.record_id == record_id:
             return journal.line(location, record_id)
     raise NotFound(f"no record {record_id} in this journal")
 
 
-def _records(journal: Journal, last: str | None) -> Iterator[Record]:
+def _records(journal: Lineage, last: str | None) -> Iterator[Record]:
     """Yield the journal's records up to and with ``last``."""
     for record, _ in journal.scan():
         yield record

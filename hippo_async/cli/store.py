@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from hippo_async.cli.output import progress
-from hippo_async.engine import find_key
+from hippo_async.engine import find_keys
 from hippo_async.files import Files
 from hippo_async.hippocampus import Hippocampus
-from hippo_async.journal import Journal
+from hippo_async.journal import Lineage
 from hippo_async.place import Place, default_data_dir, default_witness
 
 DataDir = Annotated[
@@ -47,21 +47,24 @@ class Store:
         return cls(data_dir or default_data_dir(), agent_id, key_file)
 
     @contextmanager
-    def journal(self) -> Iterator[Journal]:
+    def journal(self) -> Iterator[Lineage]:
         """Open the journal to read it, also while an agent writes. Raises what opening raises."""
-        place = Place(self.data_dir, self.agent_id, None, self.key_file, default_witness())
-        files = Files()
-        journal = Journal(
-            self.data_dir / "journal",
-            agent_id=self.agent_id,
-            key=find_key(place, files, make=False),
-            witness=place.witness,
-            read_only=True,
-            files=files,
-        )
-        with closing(journal):
+        with closing(self.lineage(read_only=True)) as journal:
             journal.open()
             yield journal
+
+    def lineage(self, *, read_only: bool) -> Lineage:
+        """The agent's journals, not open yet. Raises :class:`~hippo_async.errors.KeyFileError`."""
+        place = Place(self.data_dir, self.agent_id, None, self.key_file, default_witness())
+        files = Files()
+        return Lineage(
+            self.data_dir,
+            agent_id=self.agent_id,
+            keys=find_keys(place, files, make=False),
+            witness=place.witness,
+            read_only=read_only,
+            files=files,
+        )
 
     @asynccontextmanager
     async def memory(self, *, embedder: str, as_json: bool) -> AsyncIterator[Hippocampus]:

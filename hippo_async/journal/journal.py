@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hippo_async.clock import SystemClock
 from hippo_async.errors import Closed as ClosedError
-from hippo_async.errors import InvalidInput, JournalCorrupt, NotFound
+from hippo_async.errors import InvalidInput, JournalCorrupt, NotFound, RolledBack
 from hippo_async.files import AppendFile, Files
 from hippo_async.journal.acceptance import accept_draft
 from hippo_async.journal.creation import Beginning, create_if_absent
@@ -107,6 +107,12 @@ class Journal:
     def before(self) -> str | None:
         """The id of the close record that this journal continues; ``None`` for an agent's first."""
         return self._open.chain.before
+
+    @property
+    def first_segment(self) -> Path:
+        """Where the genesis record stands."""
+        found = self._open
+        return self._layout.segment(found.generation, found.chain.start)
 
     @property
     def epoch(self) -> int:
@@ -264,14 +270,23 @@ class Journal:
         return found
 
     def _create_if_absent(self) -> bool:
+        beginning = self._beginning or Beginning.fresh()
+        if self._is_lost(beginning.journal_id):
+            reason = "the witness outside the store knows this journal, and it is not here. Put it back"
+            raise RolledBack(self._layout.current, 0, beginning.start, reason)
         return create_if_absent(
             self._files,
             self._layout,
-            self._beginning or Beginning.fresh(),
+            beginning,
             agent_id=self.agent_id,
             key=self._key,
             now=utc_timestamp(self._clock.now()),
         )
+
+    def _is_lost(self, journal_id: str) -> bool:
+        if self._witness is None or self._files.exists(self._layout.current):
+            return False
+        return self._files.exists(self._witness / journal_id)
 
     def _tidy(self, found: Recovered, *, created: bool) -> OpenReport:
         """Cut a torn tail, make durable what will be served, and list segments that a crash left unlisted."""

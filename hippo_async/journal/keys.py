@@ -6,7 +6,10 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from hippo_async.errors import KeyFileError
 from hippo_async.files import Files
@@ -58,11 +61,67 @@ def read_key(files: Files, path: Path) -> Key:
 def make_key(files: Files, path: Path) -> Key:
     """Make a new random key file with mode 0600 and return its key. Durable when it returns.
 
-    Raises :class:`KeyFileError` if there is one already: without its key a journal is gone for good.
+    Raises :class:`KeyFileError` if there is one already, also if another process makes it at this moment:
+    without its key a journal is gone for good.
     """
-    if files.exists(path):
-        raise KeyFileError(f"{path}: there is a key already; it is never overwritten")
     key = Key(secrets.token_bytes(KEY_BYTES))
     files.mkdir(path.parent)
-    files.write_atomic(path, key.secret.hex().encode() + b"\n")
+    try:
+        files.create(path, key.secret.hex().encode() + b"\n")
+    except FileExistsError:
+        raise KeyFileError(f"{path}: there is a key already; it is never overwritten") from None
     return key
+
+
+class Keyring(Protocol):
+    """The keys of an agent, one an epoch: each change of keys begins the next (J13, FORMAT.md §9)."""
+
+    def key(self, epoch: int) -> Key:
+        """Return the key of an epoch. Raises :class:`KeyFileError` if it is not there."""
+        ...
+
+    def provide(self, epoch: int) -> Key:
+        """Return the key of an epoch that is about to begin, durable; make one where that is possible."""
+        ...
+
+
+class GivenKeys:
+    """Keys that the caller holds, oldest first. None can be made."""
+
+    def __init__(self, given: Sequence[bytes]) -> None:
+        self._keys = [Key(secret) for secret in given]
+
+    def key(self, epoch: int) -> Key:
+        """Return the key of an epoch."""
+        if epoch >= len(self._keys):
+            raise KeyFileError(
+                f"the journal of key epoch {epoch} needs its key, and only {len(self._keys)} were given; "
+                "hand over the new one as key and those before it as retired_keys, oldest first"
+            )
+        return self._keys[epoch]
+
+    def provide(self, epoch: int) -> Key:
+        """Return the key of an epoch; the caller has to hand it over first."""
+        return self.key(epoch)
+
+
+class KeyFiles:
+    """Key files: ``path`` for epoch 0, ``path.1`` for the next, and so on."""
+
+    def __init__(self, files: Files, path: Path) -> None:
+        self._files = files
+        self._path = path
+
+    def path(self, epoch: int) -> Path:
+        """Where the key of an epoch lies."""
+        return self._path.with_name(f"{self._path.name}.{epoch}") if epoch else self._path
+
+    def key(self, epoch: int) -> Key:
+        """Read the key of an epoch."""
+        return read_key(self._files, self.path(epoch))
+
+    def provide(self, epoch: int) -> Key:
+        """Read the key of an epoch, or make it; one that an interrupted change of keys made is taken."""
+        with suppress(KeyFileError):
+            make_key(self._files, self.path(epoch))
+        return self.key(epoch)

@@ -122,7 +122,7 @@ class _Scan:
         self.chain.record_id = entry.last_id
 
     def see_the_end(self, entry: Closed) -> None:
-        """Learn from the last line of a segment, which its digest vouches for, whether the chain ends there."""
+        """Learn from the last line of a segment, which its digest vouches for, if the chain ends there."""
         length = LAST_LINE_BYTES
         while b"\n" not in (tail := self._end_of(entry, length))[:-1] and length < entry.size:
             length *= 8

@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from hippo_async.errors import HippoError, InvalidInput, NotFound
 from hippo_async.index import Index, Position, Row, describes
-from hippo_async.journal import Appended, Journal
+from hippo_async.journal import Appended, Lineage
 from hippo_async.protocols import Embedder, Vectors
 from hippo_async.recall.query import Query, understand
 from hippo_async.recall.rank import Ranked, rank
@@ -47,7 +47,7 @@ class Misled(HippoError):
 class Library:
     """Finds records by words, meaning, labels and time; every one it hands out was verified."""
 
-    def __init__(self, journal: Journal, index: Index) -> None:
+    def __init__(self, journal: Lineage, index: Index) -> None:
         self._worker = Worker("hippo-index")
         self._journal = journal
         self._index = index

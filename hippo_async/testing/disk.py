@@ -247,6 +247,13 @@ class SimulatedDisk:
         parent.change({name: None, target.name: self._at(source)})
 
     @_step
+    def link(self, source: Path, target: Path) -> None:
+        parent, name = self._parent(target)
+        if name in parent.entries:
+            raise _error(errno.EEXIST, target)
+        parent.change({name: self._at(source)})
+
+    @_step
     def unlink(self, path: Path) -> None:
         if isinstance(self._at(path), _Directory):
             raise _error(errno.EISDIR, path)
