@@ -8,6 +8,7 @@ already catch. Messages carry positions and reasons, never the text of a memory.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 
 class HippoError(Exception):
@@ -83,6 +84,33 @@ class KeyFileError(HippoError, ValueError):
     code = "MEM_E_KEY"
 
 
+class PublishFailed(HippoError, OSError):
+    """Raised when an anchor could not be posted; ``address`` is where to, without what is secret in it."""
+
+    code = "MEM_E_ANCHOR_PUBLISH_FAILED"
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(f"{address}: {reason}")
+        self.address = address
+        self.reason = reason
+
+
+class TimestampRefused(HippoError, ValueError):
+    """Raised when a reply of a time-stamping authority is not a stamp of this anchor that holds."""
+
+    code = "MEM_E_ANCHOR_TIMESTAMP_REFUSED"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the time-stamp does not hold: {reason}")
+        self.reason = reason
+
+
+class AnchorsLocked(HippoError, OSError):
+    """Raised when another run is publishing the anchors of the same store."""
+
+    code = "MEM_E_ANCHORS_LOCKED"
+
+
 class JournalError(HippoError):
     """The root of all errors of the journal."""
 
@@ -116,10 +144,14 @@ class FormatTooNew(JournalError, ValueError):
 class IntegrityError(JournalError, ValueError):
     """The root of all findings that a store is not what was written.
 
-    Fields: ``path`` of the file, ``offset`` in bytes, ``seq`` of the record, ``reason``.
+    Fields: ``path`` of the file, ``offset`` in bytes, ``seq`` of the record, ``reason``. ``advice`` says what
+    the owner can do.
     """
 
     code = "MEM_E_INTEGRITY"
+    advice: ClassVar[str] = (
+        "Put back a backup, or run 'hippo repair' to see what can be saved; it changes nothing."
+    )
 
     def __init__(self, path: Path | str, offset: int, seq: int, reason: str) -> None:
         super().__init__(f"{path}: offset {offset}, seq {seq}: {reason}")
@@ -151,15 +183,31 @@ class RolledBack(IntegrityError):
     """Raised when the witness outside the store saw a later state than the store shows."""
 
     code = "MEM_E_ROLLED_BACK"
+    advice = "Put the newest copy back. If you restored this one on purpose: 'hippo witness accept'."
 
 
 class WrongKey(IntegrityError):
     """Raised when the very first record does not verify under the key that was given."""
 
     code = "MEM_E_WRONG_KEY"
+    advice = "Name the key this journal was written under, with --key-file or key_file."
 
 
 class ForeignJournal(IntegrityError):
     """Raised when a journal belongs to another agent than the one that opens it."""
 
     code = "MEM_E_FOREIGN_JOURNAL"
+    advice = "Open it as the agent it belongs to, or name another data directory."
+
+
+class AnchorDamaged(IntegrityError):
+    """Raised when a day of the ledger is not what was written. Nothing is changed.
+
+    Put the file back from a copy. Removing it has the day anchored anew, with the records it has by now.
+    """
+
+    code = "MEM_E_ANCHOR_DAMAGED"
+    advice = "Put the file back from a copy."
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path, 0, -1, reason)

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 import typer
 
-from hippo_async.cli import finding, keys, proving, reading
+from hippo_async.cli import anchoring, finding, keys, mending, proving, reading
 
 PLUGINS = "hippo_async.commands"
 """Entry points of this group are further commands: adapters bring theirs along."""
@@ -28,12 +28,15 @@ def build() -> typer.Typer:
         finding.recall,
         finding.brief,
         reading.verify,
-        reading.anchor,
         proving.prove,
+        mending.repair,
+        mending.salvage,
     ):
         app.command()(command)
     app.command("check-proof")(proving.check)
+    app.add_typer(anchoring.app, name="anchor")
     app.add_typer(keys.app, name="key")
+    app.add_typer(mending.witness, name="witness")
     for plugin in sorted(entry_points(group=PLUGINS), key=lambda found: found.name):
         app.command(plugin.name)(plugin.load())
     return app

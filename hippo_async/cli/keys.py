@@ -48,11 +48,11 @@ def rotate(
     The old key is needed to read what was sealed with it: keep its file. Whoever stole it can no longer add
     to the journal or change what is in it.
     """
-    with reported(as_json=as_json):
-        with closing(Store.named(data_dir, agent, key_file).lineage(read_only=False)) as journal:
-            journal.open()
-            journal.rotate()
-            facts = {"epoch": journal.live.epoch, "journal": str(journal.live.root), "seq": journal.tail.seq}
+    store = Store.named(data_dir, agent, key_file)
+    with reported(as_json=as_json), closing(store.lineage(read_only=False)) as journal:
+        journal.open()
+        journal.rotate()
+        facts = {"epoch": journal.live.epoch, "journal": str(journal.live.root), "seq": journal.tail.seq}
     if as_json:
         print_json(facts)
         return

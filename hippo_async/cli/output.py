@@ -50,6 +50,8 @@ def reported(*, as_json: bool) -> Iterator[None]:
             errors.print(
                 f"[bold red]{described['code']}[/]", described["message"], soft_wrap=True, highlight=False
             )
+            if isinstance(error, IntegrityError):
+                errors.print(error.advice, soft_wrap=True, highlight=False)
         raise typer.Exit(NOT_INTACT if isinstance(error, IntegrityError) else FAILED) from error
 
 
@@ -59,7 +61,7 @@ def _described(error: HippoError | OSError) -> dict[str, str]:
     if not isinstance(error, IntegrityError):
         return error.as_dict()
     where = {"path": str(error.path), "offset": str(error.offset), "seq": str(error.seq)}
-    return {**error.as_dict(), **where, "reason": error.reason}
+    return {**error.as_dict(), **where, "reason": error.reason, "advice": error.advice}
 
 
 @contextmanager

@@ -1,9 +1,8 @@
-"""Commands that read the journal alone: ``status``, ``log``, ``verify``, ``anchor``. Safe beside a writer."""
+"""Commands that read the journal alone: ``status``, ``log``, ``verify``. Safe beside a writer."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from datetime import date, datetime
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +12,6 @@ from rich.table import Table
 from hippo_async.cli.output import NOT_INTACT, console, print_json, progress, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
 from hippo_async.journal import ChainReport
-from hippo_async.journal.anchor import daily_anchor
-from hippo_async.journal.proof import anchor_v2
 from hippo_async.records import Record
 
 
@@ -94,33 +91,6 @@ def verify(
         console.print(_verdict(report), soft_wrap=True, highlight=False)
     if not report.intact:
         raise typer.Exit(NOT_INTACT)
-
-
-def anchor(
-    day: Annotated[datetime, typer.Argument(formats=["%Y-%m-%d"], help="A UTC date.")],
-    data_dir: DataDir = None,
-    agent: Agent = "agent",
-    key_file: KeyFile = None,
-    as_json: Json = False,
-) -> None:
-    """Fold the records of a day into a hash that can be published: alone, or with a root for proofs."""
-    wanted: date = day.date()
-    with reported(as_json=as_json), Store.named(data_dir, agent, key_file).journal() as journal:
-        records = [record for record, _ in journal.scan() if record.timestamp.startswith(wanted.isoformat())]
-    plain = daily_anchor(records, agent_id=agent, date=wanted)
-    with_tree, _ = anchor_v2(records, agent_id=agent, date=wanted)
-    facts: dict[str, Any] = {
-        "payload": plain.as_dict(),
-        "anchor_payload_hash": plain.anchor_payload_hash.hex(),
-        "merkle_root": with_tree.merkle_root,
-        "anchor_v2_hash": with_tree.anchor_payload_hash.hex(),
-    }
-    if as_json:
-        print_json(facts)
-        return
-    console.print(f"{wanted}: {plain.count} records", highlight=False)
-    for name in ("anchor_payload_hash", "anchor_v2_hash"):
-        console.print(f"{name} {facts[name]}", highlight=False, soft_wrap=True)
 
 
 def _verdict(report: ChainReport) -> str:

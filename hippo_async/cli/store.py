@@ -14,7 +14,9 @@ from hippo_async.cli.output import progress
 from hippo_async.engine import find_keys
 from hippo_async.files import Files
 from hippo_async.hippocampus import Hippocampus
-from hippo_async.journal import Lineage
+from hippo_async.journal import Keyring, Lineage
+from hippo_async.journal.lineage import epochs_in, journal_directory
+from hippo_async.journal.repair import Repair
 from hippo_async.place import Place, default_data_dir, default_witness
 
 DataDir = Annotated[
@@ -53,18 +55,28 @@ class Store:
             journal.open()
             yield journal
 
-    def lineage(self, *, read_only: bool) -> Lineage:
+    def lineage(self, *, read_only: bool = False) -> Lineage:
         """The agent's journals, not open yet. Raises :class:`~hippo_async.errors.KeyFileError`."""
-        place = Place(self.data_dir, self.agent_id, None, self.key_file, default_witness())
-        files = Files()
         return Lineage(
             self.data_dir,
             agent_id=self.agent_id,
-            keys=find_keys(place, files, make=False),
-            witness=place.witness,
+            keys=self._keys,
+            witness=default_witness(),
             read_only=read_only,
-            files=files,
         )
+
+    def repairs(self) -> list[Repair]:
+        """One repair for each of the agent's journals. Raises :class:`~hippo_async.errors.KeyFileError`."""
+        keys, witness = self._keys, default_witness()
+        return [
+            Repair(journal_directory(self.data_dir, epoch), self.agent_id, keys.key(epoch), witness)
+            for epoch in epochs_in(self.data_dir, Files())
+        ]
+
+    @property
+    def _keys(self) -> Keyring:
+        place = Place(self.data_dir, self.agent_id, None, self.key_file, default_witness())
+        return find_keys(place, Files(), make=False)
 
     @asynccontextmanager
     async def memory(self, *, embedder: str, as_json: bool) -> AsyncIterator[Hippocampus]:

@@ -160,7 +160,7 @@ class Journal:
         self._files.mkdir(self.root)
         self._lock.acquire()
         try:
-            created = self._create_if_absent()
+            created = self._create_if_absent(accepting)
             found = self._recover(accepting)
             report = self._tidy(found, created=created)
             self._record_acceptance(found)
@@ -269,9 +269,9 @@ class Journal:
                 raise objection
         return found
 
-    def _create_if_absent(self) -> bool:
+    def _create_if_absent(self, accepting: Collection[type[Objection]]) -> bool:
         beginning = self._beginning or Beginning.fresh()
-        if self._is_lost(beginning.journal_id):
+        if RolledBack not in accepting and self._is_lost(beginning.journal_id):
             reason = "the witness outside the store knows this journal, and it is not here. Put it back"
             raise RolledBack(self._layout.current, 0, beginning.start, reason)
         return create_if_absent(

@@ -40,6 +40,12 @@ def journal_directory(data_dir: Path, epoch: int) -> Path:
     return data_dir / (f"journal.{epoch}" if epoch else "journal")
 
 
+def epochs_in(data_dir: Path, files: Files) -> list[int]:
+    """The key epochs whose directories are there, whatever is in them, ascending."""
+    names = map(_DIRECTORY.fullmatch, files.list(data_dir))
+    return sorted(int(found[1] or 0) for found in names if found)
+
+
 class Lineage:
     """All journals of one agent in its data directory. Everything blocks, but :meth:`append`.
 
@@ -182,20 +188,13 @@ class Lineage:
 
     def _count(self) -> int:
         """How many journals there are. Raises :class:`JournalCorrupt` if one before the last is missing."""
-        held = sorted(epoch for epoch in self._named() if self._holds(epoch))
+        held = [epoch for epoch in epochs_in(self.data_dir, self._files) if self._holds(epoch)]
         for expected, epoch in enumerate(held):
             if epoch != expected:
                 missing = journal_directory(self.data_dir, expected)
                 reason = "the journal of this key epoch is missing, and a later one is there; put it back"
                 raise JournalCorrupt(missing, 0, 0, reason)
         return len(held)
-
-    def _named(self) -> Iterator[int]:
-        """The epochs whose directories are there, with a journal in it or not."""
-        for name in self._files.list(self.data_dir):
-            found = _DIRECTORY.fullmatch(name)
-            if found is not None:
-                yield int(found[1] or 0)
 
     def _holds(self, epoch: int) -> bool:
         return self._files.exists(Layout(journal_directory(self.data_dir, epoch)).current)

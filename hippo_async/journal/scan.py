@@ -103,7 +103,7 @@ class Chain:
             raise BadLine(
                 f"the payload of a record of type {header.type!r} is gone; only a record's may be purged"
             )
-        named = _named_by(step.frame.payload) if header.type == PURGE else set()
+        named = named_by(step.frame.payload) if header.type == PURGE else set()
         self.seq = header.seq
         self.record_id = step.record_id
         self.epoch = header.epoch
@@ -141,7 +141,8 @@ class Chain:
         return None
 
 
-def _named_by(payload: bytes) -> set[str]:
+def named_by(payload: bytes) -> set[str]:
+    """Return the ids that a purge record's payload names. Raises :class:`BadLine` if it names none."""
     try:
         records = json.loads(payload)["metadata"][RESERVED_KEY]["records"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -74,7 +74,7 @@ def test_verify_of_a_sound_store_is_intact(store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["verify"], ["log"], ["status"], ["anchor", "2026-01-01"], ["recall", "kettle"]]
+    "command", [["verify"], ["log"], ["status"], ["anchor", "day", "2026-01-01"], ["recall", "kettle"]]
 )
 def test_an_edited_store_is_refused_with_its_place_and_exit_code_1(store: Path, command: list[str]) -> None:
     [segment] = store.glob("journal/gen-*/seg-*.jsonl")
@@ -104,7 +104,7 @@ def test_reading_commands_work_while_an_agent_has_the_memory_open(store: Path) -
 
 def test_an_anchor_is_one_hash_a_day_and_tells_nothing_else(store: Path) -> None:
     day = as_json(hippo("log", "--json", store=store))[0]["timestamp"][:10]
-    made = as_json(hippo("anchor", day, "--json", store=store))
+    made = as_json(hippo("anchor", "day", day, "--json", store=store))
     assert made["payload"]["count"] == 3
     assert len(made["anchor_payload_hash"]) == 64
     assert "kettle" not in json.dumps(made)
@@ -142,7 +142,7 @@ def test_keys_are_made_private_once_and_never_printed(tmp_path: Path) -> None:
 
 
 def test_wrong_use_has_exit_code_2(store: Path) -> None:
-    assert hippo("anchor", "yesterday", store=store).exit_code == 2
+    assert hippo("anchor", "day", "yesterday", store=store).exit_code == 2
     assert hippo("sing", store=store).exit_code == 2
 
 

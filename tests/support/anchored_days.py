@@ -1,0 +1,92 @@
+"""Records and publishers for tests of anchors: only what an anchor looks at, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from hippo_async.anchors import AnchoredDay, AnchorRun, Ledger, Publisher, publish_due
+from hippo_async.files import Files, Ops
+from hippo_async.journal.proof import anchor_v2
+from hippo_async.records import Novelty
+from hippo_async.testing import FakeClock
+
+AGENT = "агент-7"
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A record, as far as anchors go."""
+
+    record_id: str
+    timestamp: str
+    novelty: Novelty = Novelty.NOVEL
+
+
+def noted(*days: str) -> list[Noted]:
+    """One record for each of the dates given, in this order; ids come from the place in the list."""
+    return [
+        Noted(
+            sha256(str(place).encode()).hexdigest()[:32], f"{day}T10:00:00.000000Z", list(Novelty)[place % 3]
+        )
+        for place, day in enumerate(days)
+    ]
+
+
+def anchored(day: str, records: Iterable[Noted] = ()) -> AnchoredDay:
+    """The day as the format says it has to be."""
+    return AnchoredDay.of(anchor_v2(records, agent_id=AGENT, date=date.fromisoformat(day))[0])
+
+
+def noon(day: str) -> FakeClock:
+    """A clock that stands at noon of a day."""
+    return FakeClock(datetime.fromisoformat(day).replace(hour=12, tzinfo=UTC))
+
+
+def ledger_in(base: Path, ops: Ops | None = None) -> Ledger:
+    return Ledger(base, agent_id=AGENT, files=Files(ops))
+
+
+def run(
+    records: Iterable[Noted], ledger: Ledger, clock: FakeClock, *publishers: Publisher, **options: Any
+) -> AnchorRun:
+    """One run on an event loop of its own."""
+    return asyncio.run(publish_due(records, ledger, publishers, clock, **options))
+
+
+@dataclass
+class Kept:
+    """A publisher that keeps what it was offered; it fails on the dates in ``refuses``."""
+
+    name: str = "kept"
+    refuses: set[str] = field(default_factory=set)
+    returns: Mapping[str, Any] = field(default_factory=dict)
+    offered: list[str] = field(default_factory=list)
+
+    async def publish(self, day: AnchoredDay) -> Mapping[str, Any]:
+        self.offered.append(day.date)
+        await asyncio.sleep(0)
+        if day.date in self.refuses:
+            raise ConnectionError(f"no anchors on {day.date}")
+        return self.returns
+
+
+@dataclass
+class Held:
+    """A publisher that waits until it is let go, and keeps whom it let through."""
+
+    name: str = "held"
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    taken: list[str] = field(default_factory=list)
+
+    async def publish(self, day: AnchoredDay) -> Mapping[str, Any]:
+        self.reached.set()
+        await self.let_go.wait()
+        self.taken.append(day.date)
+        return {}
