@@ -272,7 +272,8 @@ def open_segments(data: bytes | None, key: bytes, journal_id: str, generation: i
         closed = [Closed(**entry) for entry in document["segments"]]
     except TypeError:
         raise ValueError("not the fields of a closed segment") from None
-    require(all(type(entry.first) is int for entry in closed), "not the values of a closed segment")
+    types = [int, int, str, str, int]
+    require(all(list(map(type, entry)) == types for entry in closed), "not the values of a closed segment")
     return closed
 
 

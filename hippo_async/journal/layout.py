@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import ClassVar
+
+from pydantic import ConfigDict, StrictInt, StrictStr, TypeAdapter, ValidationError
 
 from hippo_async.files import Files
 from hippo_async.journal.seal import Sealer
@@ -19,11 +22,13 @@ _GENERATION = re.compile(rb"gen-(?!000000)(\d{6})\n")
 class Closed:
     """A segment that is never written again: its first and last record, its length and digest."""
 
-    first: int
-    last: int
-    last_id: str
-    size: int
-    sha256: str
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    first: StrictInt
+    last: StrictInt
+    last_id: StrictStr
+    size: StrictInt
+    sha256: StrictStr
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,9 @@ def read_closed(
     ):
         raise ValueError("the list of closed segments does not verify")
     try:
-        return [Closed(**entry) for entry in document["segments"]]
-    except (TypeError, KeyError):
+        return _SEGMENTS.validate_python(document.get("segments"))
+    except ValidationError:
         raise ValueError("the list of closed segments has other fields than this release knows") from None
+
+
+_SEGMENTS = TypeAdapter(list[Closed])

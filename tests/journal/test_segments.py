@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import json
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
+from two_verifiers import second
 
-from hippo_async.errors import JournalPoisoned, WriteFailed
+from hippo_async.errors import JournalCorrupt, JournalPoisoned, WriteFailed
 from hippo_async.files import Files
 from hippo_async.journal.layout import Layout, read_closed
+from hippo_async.journal.sealed import seal_document
 from hippo_async.records import Draft
 from hippo_async.testing import ScriptedOps
 
@@ -37,6 +40,26 @@ def test_closed_segments_are_listed_with_their_digests(segmented: Store) -> None
     for entry, path in zip(closed, segmented.segments, strict=False):
         assert (entry.size, entry.sha256) == (path.stat().st_size, Files().sha256(path))
         assert entry.last_id == records[entry.last].record_id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"first": "0"}, {"size": True}, {"last_id": None}, {"more": 1}],
+    ids=["text for a number", "a truth for a number", "nothing for an id", "a field more"],
+)
+def test_a_sealed_list_of_other_types_than_the_format_has_is_refused(
+    segmented: Store, change: dict[str, object]
+) -> None:
+    """Only who holds the key can make one; it is refused with its place all the same."""
+    path = segmented.root / "gen-000001" / "SEGMENTS"
+    document = json.loads(path.read_bytes().rpartition(b" ")[0])
+    document["segments"][0] |= change
+    sealer = segmented.sealers().segments
+    path.write_bytes(seal_document(document, sealer) + b"\n")
+    assert segmented.check_refused(JournalCorrupt).path == path
+    asked = {"agent_id": segmented.agent_id, "key": segmented.key.secret, "witness": segmented.witness}
+    found = second.verify(segmented.root, **asked)
+    assert (found.name, found.path) == ("corrupt", "gen-000001/SEGMENTS")
 
 
 def test_the_chain_goes_on_over_segments(segmented: Store) -> None:
