@@ -1,12 +1,13 @@
 # Four words to remember; each builds what it needs from nothing but Python 3.11+.
 #   make demo   make test   make check   make bench
+# And `make faults`: every fault case in full, with counts of what was tried; takes some ten minutes.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-semantic check bench clean
+.PHONY: demo test test-semantic faults check bench clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/hippo demo
@@ -17,6 +18,9 @@ test: $(STAMPS)/test
 # The embedder on PyTorch: the CPU build goes in first, else pip takes gigabytes of CUDA.
 test-semantic: $(STAMPS)/semantic
 	$(BIN)/pytest -q -m semantic
+
+faults: $(STAMPS)/test
+	HIPPO_LONG=1 $(BIN)/pytest -q -rP --show-capture=stdout --timeout 1800 tests/faults tests/journal tests/memory
 
 check: $(STAMPS)/dev
 	$(BIN)/ruff check .

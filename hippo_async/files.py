@@ -100,7 +100,7 @@ class SystemOps:
         os.unlink(path)
 
     def mkdir(self, path: Path, mode: int = PRIVATE_DIR) -> None:
-        path.mkdir(mode=mode, parents=True, exist_ok=True)
+        path.mkdir(mode=mode, exist_ok=True)
 
     def rmtree(self, path: Path) -> None:
         shutil.rmtree(path)
@@ -152,8 +152,8 @@ class Files:
         while not self.exists(at):
             missing.append(at)
             at = at.parent
-        self.ops.mkdir(path)
         for made in reversed(missing):
+            self.ops.mkdir(made)
             self.sync_dir(made.parent)
 
     def read(self, path: Path) -> bytes:

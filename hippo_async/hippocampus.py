@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ParamSpec, Self
 
 import anyio
 import anyio.to_thread
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from hippo_async.engine import Engine
     from hippo_async.journal import ChainReport, OpenReport
     from hippo_async.journal.anchor import DailyAnchor
+
+P = ParamSpec("P")
 
 logger: logging.Logger = logging.getLogger("hippo_async")
 
@@ -132,7 +135,7 @@ class Hippocampus:
         opening = self._opening
         if opening is None:
             opening = self._opening = Future()
-            await anyio.to_thread.run_sync(self._open, opening, progress)
+            _in_thread("hippo-open", self._open, opening, progress)
         return await asyncio.shield(asyncio.wrap_future(opening))
 
     async def close(self) -> None:
@@ -141,14 +144,11 @@ class Hippocampus:
         When it returns, every captured turn is durable. Raises :class:`~hippo_async.errors.HippoError` if
         some could not be written; the memory is closed all the same.
         """
-        if self._opening is not None:  # one that is still opening is closed once it is open
-            with contextlib.suppress(HippoError, OSError):
-                await asyncio.shield(asyncio.wrap_future(self._opening))
-        engine, self._engine, self._opening = self._engine, None, None
-        if engine is not None:
-            lost = 0
-            with anyio.CancelScope(shield=True):
-                lost = await anyio.to_thread.run_sync(engine.close)
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            closed: Future[int] = Future()
+            _in_thread("hippo-close", self._close, opening, closed)
+            lost = await asyncio.shield(asyncio.wrap_future(closed))
             exits.unwatch_sigterm()
             _complain_about(lost)
 
@@ -483,6 +483,16 @@ class Hippocampus:
             self._engine = engine
             opening.set_result(engine.report)
 
+    def _close(self, opening: Future[OpenReport], closed: Future[int]) -> None:
+        """Close what was opened, or is still being opened, and tell how many turns were lost."""
+        try:
+            with contextlib.suppress(HippoError, OSError):
+                opening.result()
+            engine, self._engine = self._engine, None
+            closed.set_result(0 if engine is None else engine.close())
+        except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits for the end
+            closed.set_exception(error)
+
     def _turn(
         self,
         turn_id: str,
@@ -516,6 +526,11 @@ class Hippocampus:
             unwritten = f"{engine.pipeline.buffered} captured turns are not written yet ({error})"
             return (f"{unwritten}; they were not searched",)
         return ()
+
+
+def _in_thread(name: str, call: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Start a call at once: cancelling the caller before its first pause must not keep it from running."""
+    threading.Thread(target=call, args=args, kwargs=kwargs, name=name, daemon=True).start()
 
 
 def _complain_about(lost: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hippo_async.index.filters import condition
-from hippo_async.index.rows import COLUMNS, Counts, Neighbours, Row, row_from
+from hippo_async.index.rows import COLUMNS, Counts, Neighbours, Row, row_from, undamaged
 from hippo_async.records import Filters, Kind, Novelty
 
 _FIRST_PAGE = 32
@@ -98,6 +98,7 @@ def counts(db: sqlite3.Connection) -> Counts:
     kinds = dict.fromkeys(Kind, 0)
     novelties = dict.fromkeys(Novelty, 0)
     for kind, novelty, count in groups:
-        kinds[Kind(kind)] += count
-        novelties[Novelty(novelty)] += count
+        with undamaged(count):
+            kinds[Kind(kind)] += count
+            novelties[Novelty(novelty)] += count
     return Counts(total=sum(kinds.values()), kinds=kinds, novelties=novelties)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from hippo_async.errors import HippoError
 from hippo_async.records import Kind, Location, Novelty, Record
 
 COLUMNS = (
@@ -55,24 +57,42 @@ class Counts:
     novelties: Mapping[Novelty, int]
 
 
+class Misled(HippoError):
+    """Raised when the index says of a record what cannot be; the index is then made anew."""
+
+    code = "MEM_E_INDEX_MISLED"
+
+
 def row_from(columns: tuple[Any, ...]) -> Row:
-    """Read a :class:`Row` out of the values of :data:`COLUMNS`."""
+    """Read a :class:`Row` out of the values of :data:`COLUMNS`. Raises :class:`Misled` for a damaged one."""
     seq, record_id, segment, offset, size, timestamp, kind, novelty, role, session, scope, tags, length = (
         columns
     )
-    return Row(
-        seq=seq,
-        record_id=record_id,
-        location=Location(segment, offset, size),
-        timestamp=timestamp,
-        kind=Kind(kind),
-        novelty=Novelty(novelty),
-        role=role,
-        session=session,
-        scope=unpacked(scope),
-        tags=unpacked(tags),
-        length=length,
-    )
+    with undamaged(seq, segment, offset, size, length):
+        return Row(
+            seq=seq,
+            record_id=record_id,
+            location=Location(segment, offset, size),
+            timestamp=timestamp,
+            kind=Kind(kind),
+            novelty=Novelty(novelty),
+            role=role,
+            session=session,
+            scope=unpacked(scope),
+            tags=unpacked(tags),
+            length=length,
+        )
+
+
+@contextmanager
+def undamaged(*numbers: object) -> Iterator[None]:
+    """Turn values that the index never wrote into :class:`Misled`; the numbers are whole and not negative."""
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise Misled(f"the index holds a row with {numbers!r} for numbers")
+    try:
+        yield
+    except (ValueError, TypeError, RecursionError) as error:
+        raise Misled(f"the index holds a row that was not written so ({error})") from None
 
 
 def describes(row: Row, record: Record) -> bool:

@@ -20,7 +20,7 @@ MAX_DEPTH = 64
 MAX_INTEGER = 2**53 - 1
 FIRST_EXPONENT = 1e21
 
-_Path = tuple["_Path | str", str] | str
+Path = tuple["Path | str", str] | str
 """Where a value stands: its parent's place and its own step. Written out only for an error."""
 
 
@@ -31,16 +31,26 @@ def canonical(value: Any, *, at: str = "$") -> bytes:
     Raises :class:`RecordRejected` for anything else: other types, integers beyond 2^53 - 1 (also as floats),
     NaN and infinities, lone surrogates, nesting deeper than 64. ``at`` names the value in that error.
     """
-    if _is_plain(value, at, 0):
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    return rfc8785.dumps(value)
+    return write(value, plain=is_plain(value, at, 0))
 
 
-def _is_plain(value: Any, at: _Path, depth: int) -> bool:
-    """Check a value; return whether the fast serialiser writes its canonical form."""
+def write(value: Any, *, plain: bool) -> bytes:
+    """Return the form of a value of which :func:`is_plain` said this."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) if plain else rfc8785.dumps(value)
+
+
+def is_plain(value: Any, at: Path, depth: int) -> bool:
+    """Check a value inside ``depth`` others; return whether the fast serialiser writes its canonical form.
+
+    Raises :class:`RecordRejected` as :func:`canonical` does.
+    """
     kind = type(value)
     if kind is str:
         return value.isascii() or _is_unicode(value, at)
+    if kind is dict or kind is list:
+        if depth >= MAX_DEPTH:
+            raise _refused(at, f"nested deeper than {MAX_DEPTH} levels")
+        return _is_plain_object(value, at, depth) if kind is dict else _is_plain_array(value, at, depth)
     if value is None or kind is bool:
         return True
     if kind is int:
@@ -49,32 +59,31 @@ def _is_plain(value: Any, at: _Path, depth: int) -> bool:
         raise _refused(at, "integers past 2^53 - 1 are not exact in JSON; make it a string")
     if kind is float:
         return _is_plain_float(value, at)
-    if depth >= MAX_DEPTH:
-        raise _refused(at, f"nested deeper than {MAX_DEPTH} levels")
-    if kind is list:
-        # all of them are looked at: one that is not plain says nothing about the next
-        plain = [_is_plain(item, (at, f"[{index}]"), depth + 1) for index, item in enumerate(value)]
-        return all(plain)
-    if kind is dict:
-        plain = [
-            _is_plain_item(key, item, at, depth)
-            for key, item in value.items()
-            if not (type(item) is type(key) is str and key.isascii() and item.isascii())  # most are just this
-        ]
-        return all(plain)
     raise _refused(at, f"{kind.__name__} is not a JSON value; use null, booleans, numbers, str, list or dict")
 
 
-def _is_plain_item(key: Any, item: Any, at: _Path, depth: int) -> bool:
+def _is_plain_array(array: list[Any], at: Path, depth: int) -> bool:
+    plain = True
+    for index, item in enumerate(array):  # to the end: one that is not plain says nothing about the next
+        plain &= is_plain(item, (at, f"[{index}]"), depth + 1)
+    return plain
+
+
+def _is_plain_object(fields: dict[Any, Any], at: Path, depth: int) -> bool:
+    plain = True
+    for key, item in fields.items():
+        if not (type(key) is type(item) is str and key.isascii() and item.isascii()):  # most are just this
+            plain &= _is_plain_key(key, at) & is_plain(item, (at, f".{key}"), depth + 1)
+    return plain
+
+
+def _is_plain_key(key: Any, at: Path) -> bool:
     if type(key) is not str:
         raise _refused(at, f"a key of type {type(key).__name__}; keys are strings")
-    ascii_key = key.isascii()
-    if not ascii_key:
-        _is_unicode(key, (at, " (a key)"))
-    return _is_plain(item, (at, "." + key), depth + 1) and ascii_key
+    return key.isascii() or not _is_unicode(key, (at, " (a key)"))
 
 
-def _is_plain_float(value: float, at: _Path) -> bool:
+def _is_plain_float(value: float, at: Path) -> bool:
     if not math.isfinite(value):
         raise _refused(at, "NaN and infinities have no form in JSON")
     if MAX_INTEGER < abs(value) < FIRST_EXPONENT:
@@ -82,7 +91,7 @@ def _is_plain_float(value: float, at: _Path) -> bool:
     return False
 
 
-def _is_unicode(text: str, at: _Path) -> bool:
+def _is_unicode(text: str, at: Path) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -90,7 +99,7 @@ def _is_unicode(text: str, at: _Path) -> bool:
     return True
 
 
-def _refused(at: _Path, reason: str) -> RecordRejected:
+def _refused(at: Path, reason: str) -> RecordRejected:
     steps: list[str] = []
     while not isinstance(at, str):
         at, step = at

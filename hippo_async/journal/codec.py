@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from hippo_async.errors import RecordRejected
-from hippo_async.journal.canon import canonical
+from hippo_async.journal.canon import is_plain, write
 from hippo_async.journal.seal import SEAL_CHARS, Sealer
 from hippo_async.records import Kind, Novelty, Record
 
@@ -57,19 +57,39 @@ class Header(NamedTuple):
     v: int
 
 
-def encode_header(header: Header, *, agent_json: str) -> bytes:
-    """Write the header canonically.
+class Form(NamedTuple):
+    """What the headers of one type in one journal have in common: the text around what differs."""
 
-    ``agent_json`` is the canonical form of the agent id, handed in since it is the same in every line; all
-    other fields are ASCII without anything to escape.
-    """
-    prev = f'"{header.prev_id}"' if header.prev_id else "null"
-    return (
-        f'{{"agent_id":{agent_json},"commitment":"{header.commitment}","epoch":{header.epoch},'
-        f'"journal_id":"{header.journal_id}","kind":"{header.kind}","novelty":"{header.novelty}",'
-        f'"prev_id":{prev},"seq":{header.seq},"timestamp":"{header.timestamp}","type":"{header.type}",'
-        f'"v":{header.v}}}'
-    ).encode()
+    start: str
+    middle: str
+    end: str
+
+    @classmethod
+    def of(cls, agent_json: str, *, epoch: int, journal_id: str, type_: str, v: int = VERSION) -> Form:
+        """Prepare the form of the headers of one type. ``agent_json`` is the agent id in canonical form."""
+        return cls(
+            start=f'{{"agent_id":{agent_json},"commitment":"',
+            middle=f'","epoch":{epoch},"journal_id":"{journal_id}","kind":"',
+            end=f'","type":"{type_}","v":{v}}}',
+        )
+
+    def header(
+        self, commitment: str, kind: str, novelty: str, prev_id: str | None, seq: int, timestamp: str
+    ) -> bytes:
+        """Write one header canonically. What is filled in is ASCII without anything to escape."""
+        prev = f'"{prev_id}"' if prev_id else "null"
+        # !s: members of an enumeration format themselves slowly
+        return (
+            f'{self.start}{commitment}{self.middle}{kind!s}","novelty":"{novelty!s}","prev_id":{prev},'
+            f'"seq":{seq},"timestamp":"{timestamp}{self.end}'
+        ).encode()
+
+
+def encode_header(header: Header, *, agent_json: str) -> bytes:
+    """Write the header canonically. ``agent_json`` is the canonical form of its agent id."""
+    _, commitment, epoch, journal_id, kind, novelty, prev_id, seq, timestamp, type_, v = header
+    form = Form.of(agent_json, epoch=epoch, journal_id=journal_id, type_=type_, v=v)
+    return form.header(commitment, kind, novelty, prev_id, seq, timestamp)
 
 
 def encode_payload(content: str, metadata: Mapping[str, Any], *, salt: str) -> bytes:
@@ -79,7 +99,9 @@ def encode_payload(content: str, metadata: Mapping[str, Any], *, salt: str) -> b
     """
     if type(content) is not str:
         raise RecordRejected("$.content", f"{type(content).__name__} is not text")
-    return canonical({"content": content, "metadata": dict(metadata), "salt": salt})
+    fields = dict(metadata)
+    plain = is_plain(content, "$.content", 1) and is_plain(fields, "$.metadata", 1)
+    return write({"content": content, "metadata": fields, "salt": salt}, plain=plain)
 
 
 def encode_line(header: bytes, payload: bytes, seal: str) -> tuple[str, bytes]:

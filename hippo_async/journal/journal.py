@@ -385,6 +385,7 @@ class Journal:
             heads,
             clock=self._clock,
             check=self._lock.check_process,
+            is_locked=self._lock.is_held,
             rotate=self._rotate,
             segment_bytes=self._segment_bytes,
         )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hippo_async.clock import SystemClock
 from hippo_async.errors import Closed as ClosedError
-from hippo_async.errors import JournalCorrupt
+from hippo_async.errors import JournalCorrupt, NotFound
 from hippo_async.files import Files
 from hippo_async.journal.codec import RESERVED_KEY
 from hippo_async.journal.creation import Beginning, Previous
@@ -235,7 +235,10 @@ class Lineage:
 
     def _holder(self, location: Location) -> Journal:
         """The journal in which a record stands: segments are named by their first seq, and seqs run on."""
-        return next(journal for journal in reversed(self._all) if journal.start <= location.segment)
+        for journal in reversed(self._all):
+            if journal.start <= location.segment:
+                return journal
+        raise NotFound(f"no journal has a segment {location.segment}")
 
 
 def _check_continues(earlier: Journal, later: Journal) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hippo_async.errors import JournalLocked, JournalPoisoned
-from hippo_async.files import Files
+from hippo_async.files import PRIVATE_FILE, Files
 
 _held_here: set[tuple[int, int]] = set()
 _registry = threading.Lock()
@@ -29,8 +29,10 @@ class WriterLock:
         self._files = files
         self._holder = directory / "LOCK.holder"
         self._directory = directory
-        self._lock = FileLock(directory / "LOCK", timeout=0, thread_local=False)
+        self._path = directory / "LOCK"
+        self._lock = FileLock(self._path, timeout=0, mode=PRIVATE_FILE, thread_local=False)
         self._place: tuple[int, int] | None = None
+        self._inode = 0
         self._pid = 0
 
     def acquire(self) -> None:
@@ -47,9 +49,17 @@ class WriterLock:
             _held_here.add(place)
         self._place = place
         self._pid = os.getpid()
+        self._inode = self._path.stat().st_ino
         holder = json.dumps({"pid": self._pid, "host": socket.gethostname()}).encode()
         with contextlib.suppress(OSError):  # a courtesy to others: a full disk must not keep the journal shut
             self._files.write_atomic(self._holder, holder)
+
+    def is_held(self) -> bool:
+        """Whether the lock file is still the one that was locked, and keeps others out."""
+        try:
+            return self._path.stat().st_ino == self._inode
+        except FileNotFoundError:
+            return False
 
     def check_process(self) -> None:
         """Raise :class:`JournalPoisoned` in a forked child: the lock is its parent's."""
@@ -74,6 +84,6 @@ class WriterLock:
         try:
             holder = json.loads(self._files.read(self._holder))
             who = f"process {holder['pid']} on {holder['host']}"
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             who = "another process"
         return f"open for writing in {who}; close it there, or open read-only"

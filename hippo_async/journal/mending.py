@@ -22,7 +22,7 @@ from hippo_async.journal.codec import (
     split_line,
     to_record,
 )
-from hippo_async.journal.scan import GENESIS, PURGE, RECORD, named_by
+from hippo_async.journal.scan import GENESIS, PURGE, RECORD, lines_of, named_by
 from hippo_async.journal.seal import Sealer
 from hippo_async.records import Record
 
@@ -180,7 +180,7 @@ def _named_by(lines: Iterable[Line]) -> set[str]:
 def _stretches(data: bytes, owner: Owner) -> Iterator[tuple[int, bytes, Line | None]]:
     """Cut a segment into lines that verify and, between them, stretches that do not."""
     start = offset = 0
-    for piece in _lines(data):
+    for piece in lines_of(data):
         line = _whole(piece, owner)
         if line is not None:
             if start < offset:
@@ -192,15 +192,9 @@ def _stretches(data: bytes, owner: Owner) -> Iterator[tuple[int, bytes, Line | N
         yield start, data[start:offset], None
 
 
-def _lines(data: bytes) -> list[bytes]:
-    """Split behind each newline byte, and at nothing else."""
-    *whole, rest = data.split(b"\n")
-    return [line + b"\n" for line in whole] + ([rest] if rest else [])
-
-
 def _save(stretch: bytes, trials: _Trials) -> Iterator[tuple[bytes, Outcome, list[Line]]]:
     """Mend a stretch as one, where a newline came or went, or else each of its lines by itself."""
-    pieces = _lines(stretch)
+    pieces = lines_of(stretch)
     mended = trials.mend(stretch) if len(pieces) <= 2 else []
     if mended:
         yield stretch, Outcome.MENDED, mended
@@ -240,7 +234,7 @@ class _Trials:
 
 def _all_whole(data: bytes, owner: Owner) -> list[Line]:
     lines = []
-    for piece in _lines(data):
+    for piece in lines_of(data):
         line = _whole(piece, owner)
         if line is None:
             return []

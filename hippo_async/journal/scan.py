@@ -152,6 +152,12 @@ def named_by(payload: bytes) -> set[str]:
     return set(records)
 
 
+def lines_of(data: bytes) -> list[bytes]:
+    """Split behind each newline byte and at nothing else; the last piece may have none."""
+    *whole, rest = data.split(b"\n")
+    return [line + b"\n" for line in whole] + ([rest] if rest else [])
+
+
 def walk(data: bytes, chain: Chain, sealer: Sealer) -> Iterator[Step]:
     """Yield each line of a segment, verified and linked; ``chain`` moves along.
 
@@ -222,7 +228,7 @@ def _continues(found: re.Match[bytes], chain: Chain, sealer: Sealer) -> bool:
         not chain.closed
         and int(seq) == chain.seq + 1
         and prev_id.decode() == chain.record_id
-        and len(found[0]) < MAX_LINE_BYTES
+        and found.end() < MAX_LINE_BYTES
         and sealer.verifies(header, seal.decode())
         and record_id_of(header) == named
         and commitment_of(payload) == commitment.decode()

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
@@ -21,10 +21,8 @@ from hippo_async.files import AppendFile
 from hippo_async.journal.canon import canonical
 from hippo_async.journal.codec import (
     RESERVED_KEY,
-    VERSION,
-    Header,
+    Form,
     commitment_of,
-    encode_header,
     encode_line,
     encode_payload,
 )
@@ -72,11 +70,19 @@ class Identity:
 
 @dataclass(slots=True)
 class Submission:
-    """Records that are appended together, or not at all."""
+    """Records that are appended together, or not at all.
+
+    ``size`` is counted here, in the thread of whoever appends: what is no draft fails there, and not among
+    the others. Content that is no text is left to sealing, which says where it is.
+    """
 
     drafts: Sequence[Draft]
     future: Future[list[Appended]]
     type: str = RECORD
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.size = sum(len(draft.content) for draft in self.drafts if isinstance(draft.content, str))
 
 
 @dataclass(slots=True)
@@ -90,58 +96,40 @@ class Live:
     closed: bool = False
 
 
-class SealedLine(NamedTuple):
-    """A record with the bytes that say so."""
-
-    record: Record
-    line: bytes
+Sealed = tuple[Record, bytes]
+"""A record and the line that says it. A plain tuple: there is one for each record, and soon none."""
 
 
 def seal_drafts(
     drafts: Sequence[Draft], tail: Tail, identity: Identity, sealer: Sealer, *, now: str, type_: str = RECORD
-) -> list[SealedLine]:
-    """Give drafts their place after ``tail`` and seal them.
+) -> list[Sealed]:
+    """Give drafts their place after ``tail`` and seal them; return each record with its line.
 
     Raises :class:`hippo_async.errors.RecordRejected` if one of them cannot be written down; none is then.
     """
     sealed = []
-    salts = secrets.token_bytes(SALT_BYTES * len(drafts)).hex()
-    for index, draft in enumerate(drafts):
-        _check_classes(draft)
-        salt = salts[index * 2 * SALT_BYTES : (index + 1) * 2 * SALT_BYTES]
-        if type_ == RECORD and RESERVED_KEY in draft.metadata:
-            raise RecordRejected(f"$.metadata.{RESERVED_KEY}", "kept for the journal's own records")
-        payload = encode_payload(draft.content, draft.metadata, salt=salt)
-        header = Header(
-            agent_id=identity.agent_id,
-            commitment=commitment_of(payload),
-            epoch=identity.epoch,
-            journal_id=identity.journal_id,
-            kind=draft.kind,
-            novelty=draft.novelty,
-            prev_id=tail.record_id,
-            seq=tail.seq + 1,
-            timestamp=now if draft.timestamp is None else utc_timestamp(draft.timestamp),
-            type=type_,
-            v=VERSION,
-        )
-        stored = encode_header(header, agent_json=identity.agent_json)
-        record_id, line = encode_line(stored, payload, sealer.seal(stored))
-        record = Record(
-            seq=header.seq,
-            record_id=record_id,
-            agent_id=header.agent_id,
-            timestamp=header.timestamp,
-            kind=draft.kind,
-            novelty=draft.novelty,
-            content=draft.content,
-            metadata=draft.metadata,
-            prev_id=header.prev_id,
-            type=type_,
-        )
-        sealed.append(SealedLine(record, line))
-        tail = Tail(header.seq, record_id)
+    agent_id = identity.agent_id
+    form = Form.of(identity.agent_json, epoch=identity.epoch, journal_id=identity.journal_id, type_=type_)
+    seq, prev_id = tail.seq, tail.record_id
+    for draft, salt in zip(drafts, _salts(len(drafts)), strict=True):
+        _check_draft(draft, type_)
+        content, metadata, kind, novelty = draft.content, draft.metadata, draft.kind, draft.novelty
+        timestamp = now if draft.timestamp is None else utc_timestamp(draft.timestamp)
+        seq += 1
+        payload = encode_payload(content, metadata, salt=salt)
+        header = form.header(commitment_of(payload), kind, novelty, prev_id, seq, timestamp)
+        record_id, line = encode_line(header, payload, sealer.seal(header))
+        # by position: ten names would add half to what building a record takes
+        record = Record(seq, record_id, agent_id, timestamp, kind, novelty, content, metadata, prev_id, type_)
+        sealed.append((record, line))
+        prev_id = record_id
     return sealed
+
+
+def _salts(count: int) -> list[str]:
+    """Draw that many salts at once."""
+    digits = secrets.token_hex(SALT_BYTES * count)
+    return [digits[at : at + 2 * SALT_BYTES] for at in range(0, len(digits), 2 * SALT_BYTES)]
 
 
 class GroupWriter:
@@ -156,6 +144,7 @@ class GroupWriter:
         *,
         clock: Clock,
         check: Callable[[], None],
+        is_locked: Callable[[], bool],
         rotate: Callable[[Live], Live],
         segment_bytes: int,
     ) -> None:
@@ -165,6 +154,7 @@ class GroupWriter:
         self._heads = heads
         self._clock = clock
         self._check = check
+        self._is_locked = is_locked
         self._rotate = rotate
         self._segment_bytes = segment_bytes
         self._queue: SimpleQueue[Submission | None] = SimpleQueue()
@@ -215,8 +205,7 @@ class GroupWriter:
     def _collect(self, first: Submission) -> list[Submission]:
         """Take what else is waiting, up to the size of a group."""
         group = [first]
-        records = len(first.drafts)
-        size = sum(len(draft.content) for draft in first.drafts)
+        records, size = len(first.drafts), first.size
         while records < GROUP_RECORDS and size < GROUP_BYTES:
             try:
                 entry = self._queue.get_nowait()
@@ -227,7 +216,7 @@ class GroupWriter:
                 break
             group.append(entry)
             records += len(entry.drafts)
-            size += sum(len(draft.content) for draft in entry.drafts)
+            size += entry.size
         return group
 
     def _commit(self, group: list[Submission]) -> None:
@@ -248,7 +237,7 @@ class GroupWriter:
         for (submission, _), appended in zip(accepted, results, strict=True):
             submission.future.set_result(appended)
 
-    def _seal(self, group: list[Submission]) -> list[tuple[Submission, list[SealedLine]]]:
+    def _seal(self, group: list[Submission]) -> list[tuple[Submission, list[Sealed]]]:
         """Seal each submission; one that is rejected fails alone and leaves no gap."""
         accepted = []
         tail = self.live.tail
@@ -261,19 +250,20 @@ class GroupWriter:
                 submission.future.set_exception(error)
                 continue
             if lines:
-                tail = Tail(lines[-1].record.seq, lines[-1].record.record_id)
+                last, _ = lines[-1]
+                tail = Tail(last.seq, last.record_id)
                 closed = submission.type == CLOSE
             accepted.append((submission, lines))
         return accepted
 
-    def _seal_one(self, submission: Submission, tail: Tail, now: str, *, closed: bool) -> list[SealedLine]:
+    def _seal_one(self, submission: Submission, tail: Tail, now: str, *, closed: bool) -> list[Sealed]:
         if closed:
             raise ClosedError("the journal ends with its close record; go on in the one it names")
         return seal_drafts(
             submission.drafts, tail, self._identity, self._sealer, now=now, type_=submission.type
         )
 
-    def _write(self, accepted: list[tuple[Submission, list[SealedLine]]]) -> list[list[Appended]]:
+    def _write(self, accepted: list[tuple[Submission, list[Sealed]]]) -> list[list[Appended]]:
         if self.live.file.end >= self._segment_bytes:
             self.live = self._rotate(self.live)
             self._settle()
@@ -286,7 +276,7 @@ class GroupWriter:
                 appended.append(Appended(record, Location(live.segment, offset, len(line))))
                 offset += len(line)
             results.append(appended)
-        last = next((lines[-1].record for _, lines in reversed(accepted) if lines), None)
+        last = next((lines[-1][0] for _, lines in reversed(accepted) if lines), None)
         if last is not None:
             live.file.write(b"".join(line for _, lines in accepted for _, line in lines))
             live.file.sync()
@@ -297,7 +287,8 @@ class GroupWriter:
         live = self.live
         live.tail = Tail(last.seq, last.record_id)
         live.closed = last.type == CLOSE
-        live.head = replace(live.head, number=live.head.number + 1, seq=last.seq, record_id=last.record_id)
+        known = live.head
+        live.head = HeadState(known.journal_id, known.generation, known.number + 1, last.seq, last.record_id)
         for head in self._heads:
             head.note(live.head)
         if self._settle_at is None:
@@ -316,6 +307,9 @@ class GroupWriter:
             self.poison = f"HEAD could not be made durable: {error}"
 
     def _check_file(self) -> None:
+        if not self._is_locked():
+            self.poison = "the lock file was removed or replaced by somebody else, and others may write too"
+            self._refuse_if_poisoned()
         if not self.live.file.is_ours():
             self.poison = f"{self.live.file.path} was replaced, cut or written by somebody else"
             self._refuse_if_poisoned()
@@ -325,12 +319,17 @@ class GroupWriter:
             raise JournalPoisoned(f"{self.poison}; open the journal again to recover")
 
 
-def _check_classes(draft: Draft) -> None:
-    """Refuse a kind or novelty outside the closed sets (J3): headers are written without escaping."""
+def _check_draft(draft: Draft, type_: str) -> None:
+    """Refuse a kind or novelty outside the closed sets (J3), since headers are written without escaping.
+
+    And metadata under the key that is the journal's own, unless the journal itself is writing.
+    """
     if type(draft.kind) is not Kind:
         raise RecordRejected("$.kind", f"{draft.kind!r} is not a Kind")
     if type(draft.novelty) is not Novelty:
         raise RecordRejected("$.novelty", f"{draft.novelty!r} is not a Novelty")
+    if type_ == RECORD and RESERVED_KEY in draft.metadata:
+        raise RecordRejected(f"$.metadata.{RESERVED_KEY}", "kept for the journal's own records")
 
 
 def _fail(group: Sequence[Submission], error: Exception) -> None:

@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from itertools import islice
 from typing import ParamSpec, TypeVar
 
-from hippo_async.errors import HippoError, InvalidInput, NotFound
-from hippo_async.index import Index, Position, Row, describes
+from hippo_async.errors import HippoError, InvalidInput, JournalCorrupt, NotFound
+from hippo_async.index import Index, Misled, Position, Row, describes
 from hippo_async.journal import Appended, Lineage
 from hippo_async.protocols import Embedder, Vectors
 from hippo_async.recall.query import Query, understand
@@ -36,12 +36,6 @@ ECHOES = 5
 EMBEDDED_CHARS = 2000
 """How much of a text its vector stands for. Models read some hundred words; the rest costs time for nothing.
 """
-
-
-class Misled(HippoError):
-    """Raised when the index says of a record what the journal does not; the index is then made anew."""
-
-    code = "MEM_E_INDEX_MISLED"
 
 
 class Library:
@@ -237,8 +231,9 @@ class Library:
     def _read(self, row: Row) -> Record:
         try:
             record = self._journal.read(row.location, row.record_id)
-        except NotFound:
-            raise Misled(f"the index has record {row.record_id} where another one stands") from None
+        except (NotFound, JournalCorrupt, FileNotFoundError):
+            # whose fault it is, the journal's or the index's, shows when the index is made anew
+            raise Misled(f"the index has record {row.record_id} where it does not stand") from None
         if not describes(row, record):
             raise Misled(f"the index has other labels for record {row.record_id} than were sealed")
         return record

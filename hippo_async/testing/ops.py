@@ -1,12 +1,13 @@
 """The operating system, with faults that a test has written into it.
 
 Files stay real. A rule picks one call, or that one and all after it, by operation and file name; the call
-then fails, comes up short, or waits until the test lets it go.
+then fails, comes up short, waits until the test lets it go, or is the last thing its process does.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ class Rule:
     error: int | None = None
     length: int | None = None
     gate: Gate | None = None
+    kill: bool = False
     seen: int = 0
     fired: int = 0
 
@@ -116,6 +118,13 @@ class ScriptedOps(SystemOps):
         self._script(Rule(operation, name, at, gate=gate))
         return gate
 
+    def kill(self, operation: str, *, at: int = 1, name: str = ANY) -> Rule:
+        """Kill this very process, as ``kill -9`` does, instead of making the ``at``-th call from now.
+
+        For the child processes of a test.
+        """
+        return self._script(Rule(operation, name, at, kill=True))
+
     def count(self, operation: str, *, name: str = ANY) -> int:
         """Return how many calls of an operation were made on files whose names match."""
         with self._lock:
@@ -162,6 +171,10 @@ class ScriptedOps(SystemOps):
         self._enter("replace", target)
         super().replace(source, target)
 
+    def link(self, source: Path, target: Path) -> None:
+        self._enter("link", target)
+        super().link(source, target)
+
     def unlink(self, path: Path) -> None:
         self._enter("unlink", path)
         super().unlink(path)
@@ -195,6 +208,8 @@ class ScriptedOps(SystemOps):
             hits = [rule for rule in self._rules if rule.meets(call)]
         length = None
         for rule in hits:
+            if rule.kill:
+                os.kill(os.getpid(), signal.SIGKILL)
             if rule.gate is not None:
                 rule.gate.pass_through()
             if rule.error is not None:

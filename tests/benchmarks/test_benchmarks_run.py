@@ -9,7 +9,8 @@ from types import ModuleType
 
 import pytest
 
-NAMES = ["capture", "durable", "verify", "turn", "stall", pytest.param("open", marks=pytest.mark.process)]
+IN_PROCESSES = [pytest.param(name, marks=pytest.mark.process) for name in ("chain", "open")]
+NAMES = ["capture", "durable", "turn", "stall", *IN_PROCESSES]
 
 
 @pytest.fixture(autouse=True)

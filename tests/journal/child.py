@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
 from hippo_async.errors import JournalError
+from hippo_async.files import Files, Ops
 from hippo_async.journal import Journal, Key
 from hippo_async.records import Draft
+from hippo_async.testing import ScriptedOps
 
 SEGMENT_BYTES = 200_000
+TWO_RECORDS = 1300
 SECONDS = 30
 
 
@@ -24,14 +28,15 @@ def say(line: str) -> None:
     os.write(1, f"{line}\n".encode())
 
 
-def journal_at(root: str) -> Journal:
+def journal_at(root: str, *, ops: Ops | None = None, segment_bytes: int = SEGMENT_BYTES) -> Journal:
     base = Path(root)
     return Journal(
         base / "journal",
         agent_id="agent",
         key=Key(bytes(range(32))),
         witness=base / "witness",
-        segment_bytes=SEGMENT_BYTES,
+        files=Files(ops),
+        segment_bytes=segment_bytes,
     )
 
 
@@ -81,29 +86,51 @@ def fork(root: str) -> None:
     say("closed")
 
 
-def nursery() -> None:
-    """Fork a process for each line ``ROOT ROUND SIZE`` on standard input; it appends until it is killed."""
+def nursery(program: str) -> None:
+    """Fork a process for each line on standard input; it runs the program on the words of that line."""
     for line in sys.stdin:
-        root, name, size = line.split()
         pid = os.fork()
         if pid == 0:
-            append_for_ever(root, name, int(size))
+            PROGRAMS[program](*line.split())
+            os._exit(0)
         say(f"pid {pid}")
-        os.waitpid(pid, 0)
-        say("dead")
+        _, status = os.waitpid(pid, 0)
+        say("dead" if os.WIFSIGNALED(status) else f"ended {os.waitstatus_to_exitcode(status)}")
 
 
-def append_for_ever(root: str, name: str, size: int) -> None:
+def append_for_ever(root: str, name: str, size: str) -> None:
     """Append ``NAME 0``, ``NAME 1``, … with ``size`` more characters, eight under way at a time."""
     journal = journal_at(root)
     journal.open()
     waiting = []
     for number in count():
-        waiting.append(journal.append([Draft(f"{name} {number} " + "x" * size)]))
+        waiting.append(journal.append([Draft(f"{name} {number} " + "x" * int(size))]))
         if len(waiting) == 8:
             waiting.pop(0).result(SECONDS)
             say(f"acknowledged {number - 7}")
 
+
+def append_and_die(root: str, operation: str, name: str, at: str) -> None:
+    """Open, append in groups of one and two over several segments, close; die at the call that is named.
+
+    The operation ``answer`` is none of the system's: the process dies once the ``at``-th group is answered.
+    """
+    ops = ScriptedOps()
+    if operation != "answer":
+        ops.kill(operation, name=name, at=int(at))
+    journal = journal_at(root, ops=ops, segment_bytes=TWO_RECORDS)
+    journal.open()
+    told = 0
+    for number, size in enumerate((1, 2, 1, 1), start=1):
+        journal.append([Draft(f"text {told + n}") for n in range(size)]).result(SECONDS)
+        told += size
+        say(f"acknowledged {told}")
+        if (operation, int(at)) == ("answer", number):
+            os.kill(os.getpid(), signal.SIGKILL)
+    journal.close()
+
+
+PROGRAMS: dict[str, Callable[..., None]] = {"for_ever": append_for_ever, "and_die": append_and_die}
 
 if __name__ == "__main__":
     mode, *words = sys.argv[1:]

@@ -15,9 +15,11 @@ import pytest
 from hippo_async.errors import FormatTooNew, IntegrityError, JournalError
 from hippo_async.files import Files, Ops
 from hippo_async.journal import Journal, Key, OpenReport
+from hippo_async.journal.codec import encode_line, split_line
 from hippo_async.journal.head import HeadState, read_head
 from hippo_async.journal.recovery import Sealers
-from hippo_async.records import Draft, Record
+from hippo_async.journal.scan import PURGE
+from hippo_async.records import Draft, Kind, Record
 from hippo_async.testing import FakeClock
 
 E = TypeVar("E", bound=JournalError)
@@ -92,6 +94,26 @@ class Store:
         with self.opened() as journal:
             return [self.append(journal, text) for text in texts]
 
+    @staticmethod
+    def purge(journal: Journal, *records: Record) -> Record:
+        """Append the sealed record that names what is purged."""
+        named = {"records": sorted(record.record_id for record in records)}
+        draft = Draft("purge", Kind.STATE, metadata={"hippo": named})
+        [appended] = journal.append([draft], record_type=PURGE).result(SECONDS)
+        return appended.record
+
+    def drop_payload(self, *records: Record) -> None:
+        """Rewrite the segments with ``null`` in place of the records' payloads, as a purge does."""
+        dropped = {record.record_id.encode() for record in records}
+        for path in self.segments:
+            lines = path.read_bytes().splitlines(keepends=True)
+            for index, line in enumerate(lines):
+                frame = split_line(line)
+                assert frame is not None
+                if frame.record_id in dropped:
+                    lines[index] = encode_line(frame.header, b"null", frame.seal.decode())[1]
+            path.write_bytes(b"".join(lines))
+
     def report(self, *, witnessed: bool = True) -> OpenReport:
         """What a read-only open reports; raises what it raises."""
         with closing(self.journal(read_only=True, witnessed=witnessed)) as journal:
@@ -162,6 +184,30 @@ def twenty_once(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def twenty(twenty_once: Store, tmp_path: Path) -> Store:
     """A journal of 20 records in one segment, closed."""
     return twenty_once.copy_to(tmp_path / "twenty")
+
+
+@pytest.fixture(scope="session")
+def purged_once(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store(tmp_path_factory.mktemp("purged"))
+    texts = store.write(f"text {number}" for number in range(1, 17))
+    forgotten = [
+        texts[2],
+        texts[3],
+        texts[10],
+        texts[15],
+    ]  # two in a row, one alone, the newest
+    with store.opened() as journal:
+        store.purge(journal, *forgotten[:3])
+        store.purge(journal, forgotten[3])
+        store.append(journal, "the last one")
+    store.drop_payload(*forgotten)
+    return store
+
+
+@pytest.fixture
+def purged(purged_once: Store, tmp_path: Path) -> Store:
+    """A journal of 20 records in one segment, closed; four of them are purged, two name those."""
+    return purged_once.copy_to(tmp_path / "purged")
 
 
 @pytest.fixture(scope="session")

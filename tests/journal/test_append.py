@@ -207,16 +207,25 @@ def test_one_rejected_record_fails_alone_and_leaves_no_gap(store: Store) -> None
         gate.wait_reached()
         before = journal.append([Draft("before")])
         bad = journal.append([Draft("fine by itself"), Draft("bad", metadata={"x": {1, 2}})])
+        no_text = journal.append([Draft(7)])  # type: ignore[arg-type] - the point
         naive = journal.append([Draft("naive", timestamp=datetime(2026, 1, 1))])  # noqa: DTZ001 - the point
         after = journal.append([Draft("after")])
         gate.open()
         assert before.result(SECONDS)[0].record.seq == 2
         assert after.result(SECONDS)[0].record.seq == 3
-        with pytest.raises(RecordRejected):
-            bad.result(SECONDS)
+        for rejected in (bad, no_text):
+            with pytest.raises(RecordRejected):
+                rejected.result(SECONDS)
         with pytest.raises(ValueError, match="time zone"):
             naive.result(SECONDS)
     assert [record.text for record in store.read()] == ["genesis", "first", "before", "after"]
+
+
+def test_what_is_no_draft_is_refused_on_the_spot(store: Store) -> None:
+    with store.opened() as journal:
+        with pytest.raises(AttributeError):
+            journal.append(["text"])  # type: ignore[list-item] - the point
+        assert store.append(journal, "goes on").seq == 1
 
 
 def test_an_append_of_nothing_resolves_to_nothing(store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,6 +90,35 @@ def test_a_second_writer_in_the_same_process_is_refused(
     assert twenty.write(["the lock is free again"])
 
 
+def linked(store: Store, *, lock: bool) -> Store:
+    """The same files under a second directory, as hard links; with ``lock``, that of the writer too."""
+    other = replace(store, base=store.base.with_name("linked"))
+    shutil.copytree(store.base, other.base, copy_function=os.link)
+    if not lock:
+        (other.root / "LOCK").unlink()
+    return other
+
+
+def test_a_second_writer_by_hard_links_is_refused(twenty: Store) -> None:
+    """F28: it is another directory with the same files in it, the lock among them."""
+    with twenty.opened() as first:
+        with pytest.raises(JournalLocked):
+            linked(twenty, lock=True).journal().open()
+        assert twenty.append(first, "the first is not disturbed").seq == 20
+
+
+def test_hard_links_without_the_lock_do_not_get_two_writers_into_one_segment(twenty: Store) -> None:
+    """F28, F29: whoever comes second to a segment that has grown is refused."""
+    with twenty.opened() as first:
+        other = linked(twenty, lock=False)
+        with other.opened() as second:
+            assert twenty.append(first, "the first").seq == 20
+            with pytest.raises(JournalPoisoned, match="somebody else"):
+                other.append(second, "the second")
+        assert twenty.append(first, "the first again").seq == 21
+    assert [record.text for record in twenty.read()][20:] == ["the first", "the first again"]
+
+
 def test_opening_twice_is_refused_and_harmless(twenty: Store) -> None:
     with twenty.opened() as journal:
         with pytest.raises(JournalLocked):
@@ -156,6 +186,17 @@ def test_without_its_lock_file_a_writer_notices_another_and_stops(store: Store) 
     assert [record.text for record in store.read()][1:] == ["the first writer", "the second writer"]
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["deleted", "deleted and made anew"])
+def test_a_writer_whose_lock_file_is_gone_is_refused_its_next_append(twenty: Store, again: bool) -> None:
+    """F29: at once, and not only when another writer has got in and the segment has grown."""
+    with twenty.opened() as journal:
+        (twenty.root / "LOCK").unlink()
+        if again:
+            (twenty.root / "LOCK").touch()
+        with pytest.raises(JournalPoisoned):
+            twenty.append(journal, "without a lock")
+
+
 def replace_by_copy(path: Path) -> None:
     copy = path.with_suffix(".copy")
     copy.write_bytes(path.read_bytes())
@@ -187,3 +228,27 @@ def test_a_segment_that_somebody_else_touches_is_not_written_to(
         with pytest.raises(JournalPoisoned):
             twenty.append(journal, "lost too")
         assert (live.read_bytes() if live.exists() else None) == found
+
+
+def test_a_journal_that_is_replaced_as_a_whole_is_not_written_to(twenty: Store) -> None:
+    """F31: neither the one that was moved away nor the copy in its place."""
+    copy = twenty.copy_to(twenty.base.with_name("copy"))
+    with twenty.opened() as journal:
+        twenty.root.rename(twenty.root.with_name("moved"))
+        copy.root.rename(twenty.root)
+        before = twenty.fingerprint()
+        with pytest.raises(JournalPoisoned, match="somebody else"):
+            twenty.append(journal, "lost")
+        assert twenty.fingerprint() == before
+
+
+@pytest.mark.parametrize("name", ["HEAD", "witness"])
+def test_a_head_that_is_replaced_while_the_journal_is_open_costs_no_record(twenty: Store, name: str) -> None:
+    """F31: the writer goes on with the file it opened; the one in its place lags, and that is no fault."""
+    with twenty.opened() as journal:
+        path = twenty.head if name == "HEAD" else twenty.witness / journal.journal_id
+        replace_by_copy(path)
+        record = twenty.append(journal, "written")
+    assert twenty.read()[-1] == record
+    assert twenty.write(["goes on"])[0].seq == 21
+    assert twenty.head_state().seq == 21

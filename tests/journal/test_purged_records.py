@@ -8,36 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hippo_async.errors import JournalCorrupt
-from hippo_async.journal import Journal
-from hippo_async.journal.codec import encode_line, open_line, split_line
-from hippo_async.journal.scan import PURGE
-from hippo_async.records import Draft, Kind, Record
+from hippo_async.journal.codec import encode_line, open_line
+from hippo_async.records import Record
 
 if TYPE_CHECKING:
     from conftest import Store
 
 SECRET = "the text that was forgotten for good"
-
-
-def purge(journal: Journal, *records: Record) -> Record:
-    """Append the sealed record that names what is purged."""
-    named = Draft(
-        "purge", Kind.STATE, metadata={"hippo": {"records": [record.record_id for record in records]}}
-    )
-    [appended] = journal.append([named], record_type=PURGE).result(20)
-    return appended.record
-
-
-def drop_payload(store: Store, record: Record) -> None:
-    """Rewrite the segment with ``null`` in place of a record's payload, as a purge does."""
-    for path in store.segments:
-        lines = path.read_bytes().splitlines(keepends=True)
-        for index, line in enumerate(lines):
-            frame = split_line(line)
-            assert frame is not None
-            if frame.record_id == record.record_id.encode():
-                lines[index] = encode_line(frame.header, b"null", frame.seal.decode())[1]
-        path.write_bytes(b"".join(lines))
 
 
 @pytest.fixture
@@ -49,7 +26,7 @@ def forgetful(twenty: Store) -> tuple[Store, Record]:
 
 def test_a_record_without_text_that_no_purge_names_is_refused(forgetful: tuple[Store, Record]) -> None:
     store, secret = forgetful
-    drop_payload(store, secret)
+    store.drop_payload(secret)
     before = store.fingerprint()
     with pytest.raises(JournalCorrupt) as caught:
         store.report()
@@ -62,8 +39,8 @@ def test_a_record_without_text_that_no_purge_names_is_refused(forgetful: tuple[S
 def test_a_purge_that_names_another_record_explains_nothing(forgetful: tuple[Store, Record]) -> None:
     store, secret = forgetful
     with store.opened() as journal:
-        purge(journal, store.read()[5])
-    drop_payload(store, secret)
+        store.purge(journal, store.read()[5])
+    store.drop_payload(secret)
     with pytest.raises(JournalCorrupt):
         store.report()
 
@@ -71,8 +48,8 @@ def test_a_purge_that_names_another_record_explains_nothing(forgetful: tuple[Sto
 def test_a_purged_record_keeps_its_place_and_loses_its_text(forgetful: tuple[Store, Record]) -> None:
     store, secret = forgetful
     with store.opened() as journal:
-        purge(journal, secret)
-    drop_payload(store, secret)
+        store.purge(journal, secret)
+    store.drop_payload(secret)
 
     assert SECRET.encode() not in store.live.read_bytes()
     with store.opened() as journal:
@@ -90,16 +67,16 @@ def test_a_purge_in_a_later_segment_explains_a_record_of_the_live_one(store: Sto
     with store.opened() as journal:
         for number in range(3):
             store.append(journal, f"between {number}")
-        purge(journal, secret)
-    drop_payload(store, secret)
+        store.purge(journal, secret)
+    store.drop_payload(secret)
     assert store.read()[1].purged
 
 
 def test_a_purged_record_read_by_itself_is_served_as_purged(forgetful: tuple[Store, Record]) -> None:
     store, secret = forgetful
     with store.opened() as journal:
-        purge(journal, secret)
-    drop_payload(store, secret)
+        store.purge(journal, secret)
+    store.drop_payload(secret)
     with store.opened(read_only=True) as journal:
         places = {record.record_id: location for record, location in journal.scan()}
         assert journal.read(places[secret.record_id], secret.record_id).purged
@@ -109,7 +86,7 @@ def test_verify_chain_names_the_record_whose_text_went_missing(forgetful: tuple[
     store, secret = forgetful
     with closing(store.journal(read_only=True)) as journal:
         journal.open()
-        drop_payload(store, secret)
+        store.drop_payload(secret)
         report = journal.verify_chain()
         assert (report.intact, report.seq, report.record_id) == (False, secret.seq, secret.record_id)
 
@@ -120,7 +97,7 @@ def test_text_taken_out_of_an_open_journal_is_not_served_as_purged(forgetful: tu
     with closing(store.journal(read_only=True)) as journal:
         journal.open()
         places = {record.record_id: location for record, location in journal.scan()}
-        drop_payload(store, last)
+        store.drop_payload(last)
         with pytest.raises(JournalCorrupt):
             journal.read(places[last.record_id], last.record_id)
         with pytest.raises(JournalCorrupt):

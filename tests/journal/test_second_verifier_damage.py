@@ -236,6 +236,7 @@ def test_both_judge_randomly_damaged_journals_alike(bases: list[Base], tmp_path:
         found = by_script(*places)
         assert found == by_package(*places), f"seed {seed}"
         verdicts[found[0]] += 1
+    print(f"{verdicts.total():,} damaged journals judged alike:", dict(verdicts))
     assert {
         "intact",
         "torn",
@@ -272,4 +273,5 @@ def test_both_judge_randomly_damaged_v1_streams_alike(tmp_path: Path) -> None:
         expected = (str(report.verdict).replace(" ", "_"), offset, report.records)
         assert (found.name, found.offset, found.seq) == expected, f"seed {seed}"
         verdicts[found.name] += 1
+    print(f"{verdicts.total():,} damaged v1 streams judged alike:", dict(verdicts))
     assert {"intact", "torn", "malformed", "wrong_signature", "broken_link"} <= verdicts.keys()

@@ -33,6 +33,8 @@ async def main():
     print("ready", flush=True)
     if sys.argv[3] == "wait":
         time.sleep(60)
+    if sys.argv[3] == "await":
+        await memory.capture("turn 25", session="s")
     if sys.argv[3] in ("flush", "hard"):
         os._exit(0)
 
@@ -42,7 +44,7 @@ asyncio.run(main())
 
 def start(tmp_path: Path, ending: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "store"), str(tmp_path / "witness"), ending]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.process
@@ -65,6 +67,22 @@ async def test_turns_survive_sigterm(tmp_path: Path, make_memory: MakeMemory) ->
         assert await asyncio.to_thread(process.wait, 30) == -signal.SIGTERM
     async with make_memory() as memory:
         assert len(await memory.session("s")) == 25
+
+
+@pytest.mark.process
+async def test_turns_survive_an_interrupt_and_who_awaits_one_is_told(
+    tmp_path: Path, make_memory: MakeMemory
+) -> None:
+    """F26: Ctrl-C ends the one who waits for a receipt that is a minute away; nothing hangs."""
+    with start(tmp_path, "await") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, complaint = await asyncio.to_thread(process.communicate, timeout=30)
+        assert process.returncode == -signal.SIGINT
+        assert "KeyboardInterrupt" in complaint
+    async with make_memory() as memory:
+        assert len(await memory.session("s")) == 26
 
 
 @pytest.mark.process

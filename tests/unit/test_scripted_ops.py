@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import threading
+import warnings
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,24 @@ def test_a_held_call_waits_at_its_gate_while_others_pass(ops: ScriptedOps, tmp_p
     gate.open()
     writing.join(SECONDS)
     assert (tmp_path / "held").read_bytes() == b"content"
+
+
+@pytest.mark.process
+def test_a_kill_comes_before_the_call_and_leaves_what_was_written(ops: ScriptedOps, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    ops.kill("write", at=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # other tests may have left threads behind
+        child = os.fork()
+    if child == 0:
+        try:
+            Files(ops).append(path, b"first")
+            Files(ops).append(path, b"second")
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+    assert path.read_bytes() == b"first"
 
 
 def test_syncs_may_be_counted_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
-"""Opens one store in a process of its own: ``child.py digest|journal|memory FOLDER`` prints JSON.
+"""Measures one store in a process of its own: ``child.py KIND FOLDER`` prints JSON.
 
 ``seconds`` leaves out the imports; ``peak_mib`` is the largest resident size of the process and does not.
+``proved`` is how many records were checked, where that is what a kind does.
 """
 
 from __future__ import annotations
@@ -11,36 +12,65 @@ import resource
 import sys
 import tempfile
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 from hippo_bench import floor, ours
 
 
-def digest(folder: Path) -> float:
-    """Return the seconds that SHA-256 over the journal's files takes."""
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run took, and how many records it proved."""
+
+    seconds: float
+    proved: int = 0
+
+
+def digest(folder: Path) -> Run:
+    """Take SHA-256 over the journal's files."""
     begin = perf_counter()
     floor.digest(ours.segments(folder))
-    return perf_counter() - begin
+    return Run(perf_counter() - begin)
 
 
-def journal(folder: Path) -> float:
-    """Return the seconds until the journal alone is open."""
+def journal(folder: Path) -> Run:
+    """Open the journal alone."""
     with closing(ours.journal(folder)) as opened:
         begin = perf_counter()
         opened.open()
-        return perf_counter() - begin
+        return Run(perf_counter() - begin)
 
 
-def memory(folder: Path) -> float:
-    """Return the seconds until the memory is open and ready."""
+def memory(folder: Path) -> Run:
+    """Open the memory until it is ready."""
 
     async def opening() -> float:
         begin = perf_counter()
         async with ours.memory(folder):
             return perf_counter() - begin
 
-    return asyncio.run(opening())
+    return Run(asyncio.run(opening()))
+
+
+def bare(folder: Path) -> Run:
+    """Check the lines of the floor."""
+    files = [ours.bare(folder, segment) for segment in ours.segments(folder)]
+    begin = perf_counter()
+    valid = sum(map(floor.verify, files))
+    return Run(perf_counter() - begin, valid)
+
+
+def chain(folder: Path) -> Run:
+    """Walk the chain of the journal."""
+    with closing(ours.journal(folder)) as opened:
+        opened.open()
+        begin = perf_counter()
+        report = opened.verify_chain()
+        return Run(perf_counter() - begin, report.records if report.intact else 0)
+
+
+KINDS = {"digest": digest, "journal": journal, "memory": memory, "floor": bare, "chain": chain}
 
 
 def peak_mib() -> float:
@@ -58,11 +88,12 @@ def peak_mib() -> float:
 
 
 def main(kind: str, folder: Path) -> None:
-    """Open an empty store, so that everything is imported, then the one that is measured; print the JSON."""
-    opening = {"digest": digest, "journal": journal, "memory": memory}[kind]
+    """Run with an empty store, so that everything is imported, then with the one measured; print the JSON."""
+    measure = KINDS[kind]
     with tempfile.TemporaryDirectory() as empty:
-        opening(Path(empty))
-    print(json.dumps({"seconds": opening(folder), "peak_mib": peak_mib()}))
+        measure(Path(empty))
+    run = measure(folder)
+    print(json.dumps({"seconds": run.seconds, "proved": run.proved, "peak_mib": peak_mib()}))
 
 
 if __name__ == "__main__":

@@ -1,30 +1,24 @@
-"""How long a store takes to open, and how much memory the process needs for it."""
+"""How long a memory takes to open, and how much room the process needs for it."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 
 from hippo_bench import ours
-from hippo_bench.measure import Measure, Samples, in_thread, interleave
+from hippo_bench.measure import Samples, in_thread, interleave
+from hippo_bench.process import Process
 from hippo_bench.report import Line, Result, Wanted
-from hippo_bench.scale import MILLION, Scale
+from hippo_bench.scale import LARGE, MILLION, Scale
 
-LARGE = 100_000  # fewer records fit the live segment, which is walked one by one
 TWICE = Wanted(2.0, at_least=False)
 MEMORY = Wanted(600.0, at_least=False)
-KINDS = ("digest", "journal", "memory")
-_CHILD = Path(__file__).with_name("child.py")
 
 
 async def run(scale: Scale, folder: Path) -> Result:
-    """Open stores of each size in fresh processes, next to SHA-256 over the same bytes in one."""
+    """Open memories of each size in fresh processes, next to SHA-256 over the journal's bytes in one."""
     lines: list[Line] = []
     for records in scale.opened:
         store = folder / str(records)
@@ -35,7 +29,7 @@ async def run(scale: Scale, folder: Path) -> Result:
         "each opening is timed inside a process of its own, imports left out, files in the page cache.",
         "the store was closed in order; its index is up to date.",
     )
-    return Result("open: a store that is there", tuple(lines), notes)
+    return Result("open: a memory that is there", tuple(lines), notes)
 
 
 def _fill(store: Path, records: int) -> None:
@@ -61,48 +55,25 @@ async def _indexed(store: Path, records: int) -> Line:
 
 
 async def _opened(store: Path, records: int, rounds: int) -> list[Line]:
-    peaks: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    sides = {kind: in_thread(_in_child(kind, store, peaks[kind])) for kind in KINDS}
-    figures = await interleave(rounds, **sides)
-    lines = []
-    for kind in ("journal", "memory"):
-        lines.append(_time_line(kind, records, figures))
-        lines.append(_peak_line(kind, records, {name: Samples(tuple(mib)) for name, mib in peaks.items()}))
-    return lines
-
-
-def _in_child(kind: str, store: Path, peaks: list[float]) -> Measure:
-    def measure() -> float:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        command = [sys.executable, str(_CHILD), kind, str(store)]
-        answer = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-        found = json.loads(answer.stdout)
-        peaks.append(found["peak_mib"])
-        return float(found["seconds"])
-
-    return measure
-
-
-def _time_line(kind: str, records: int, figures: dict[str, Samples]) -> Line:
-    return Line(
-        what=f"open the {kind}, {records:,} records",
-        against="SHA-256 of its bytes",
-        theirs=figures["digest"].times(1e3),
-        ours=figures[kind].times(1e3),
+    digest, memory = Process("digest", store), Process("memory", store)
+    figures = await interleave(rounds, floor=in_thread(digest.seconds), ours=in_thread(memory.seconds))
+    time = Line(
+        what=f"open the memory, {records:,} records",
+        against="SHA-256 of its journal",
+        theirs=figures["floor"].times(1e3),
+        ours=figures["ours"].times(1e3),
         unit="ms",
-        figure=figures[kind].per(figures["digest"]),
+        figure=figures["ours"].per(figures["floor"]),
         wanted=TWICE if records >= LARGE else None,
     )
-
-
-def _peak_line(kind: str, records: int, peaks: dict[str, Samples]) -> Line:
-    return Line(
-        what=f"open the {kind}, {records:,} records: peak memory",
+    peak = Line(
+        what=f"open the memory, {records:,} records: peak memory",
         against="the process that digests",
-        theirs=peaks["digest"],
-        ours=peaks[kind],
+        theirs=digest.peaks,
+        ours=memory.peaks,
         unit="MiB",
-        figure=peaks[kind].high,
+        figure=memory.peaks.high,
         figure_unit="MiB",
         wanted=MEMORY if records >= MILLION else None,
     )
+    return [time, peak]

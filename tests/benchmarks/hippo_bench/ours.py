@@ -41,6 +41,11 @@ def segments(folder: Path) -> list[Path]:
     return sorted((folder / "journal").rglob("*.jsonl"))
 
 
+def bare(folder: Path, segment: Path) -> Path:
+    """Return where the floor's own lines lie that stand for those of a segment."""
+    return folder / "floor" / segment.name
+
+
 def drafts(start: int, count: int) -> list[Draft]:
     """Return ``count`` drafts as the capture buffer writes them, numbered from ``start``."""
     from hippo_async.records import Draft

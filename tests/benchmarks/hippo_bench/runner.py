@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.console import Console
 
-from hippo_bench import capture, durable, opening, peers, stall, turn, verify
+from hippo_bench import capture, chain, durable, opening, peers, stall, turn
 from hippo_bench.report import Result, show
 from hippo_bench.scale import FULL, MILLION, QUICK, Scale
 
@@ -24,7 +24,7 @@ Benchmark = Callable[[Scale, Path], Coroutine[Any, Any, Result]]
 BENCHMARKS: dict[str, Benchmark] = {
     "capture": capture.run,
     "durable": durable.run,
-    "verify": verify.run,
+    "chain": chain.run,
     "turn": turn.run,
     "stall": stall.run,
     "open": opening.run,
@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(f"{_machine()}, files on {file_system(asked.dir)}\n")
     results = {}
     for name in asked.names:
+        os.sync()  # what the one before left to be written would slow every sync of this one
         results[name] = measure(name, _scale(asked), asked.dir)
         show(results[name], console)
     if asked.json:
@@ -73,7 +74,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Speed of hippo_async, next to floors and peers in one run.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all of: {', '.join(BENCHMARKS)}")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, fewer records")
-    parser.add_argument("--million", action="store_true", help="open a store of 1,000,000 records as well")
+    parser.add_argument("--million", action="store_true", help="open a memory of 1,000,000 records as well")
     parser.add_argument("--json", action="store_true", help="JSON on stdout, tables on stderr")
     parser.add_argument("--dir", type=Path, default=Path.cwd(), help="for temporary files; a real disk")
     asked = parser.parse_args(arguments)

@@ -14,35 +14,36 @@ class Scale:
     captures: int  # captures in a row of one round
     additions: int  # messages that a peer adds in a round
     durable: dict[int, int]  # size of a group -> groups a round
-    chain: int  # records that verify_chain walks
+    chains: dict[int, int]  # records of a journal that is opened and walked -> rounds
     thread: int  # messages stored before an agent turn
     turns: int  # agent turns of one side in a round
     stall_seconds: float
     stall_rounds: int
-    opened: tuple[int, ...]  # records of the stores that are opened
+    opened: tuple[int, ...]  # records of the memories that are opened
 
 
+LARGE = 100_000  # fewer records fit the live segment, which is walked one by one
+MILLION = 1_000_000
 FULL = Scale(
     rounds=7,
     stored=(1, 1_000, 5_000),
     captures=50,
     additions=5,
-    durable={1: 40, 10: 40, 100: 30},
-    chain=100_000,
+    durable={1: 100, 10: 100, 100: 100},
+    chains={LARGE: 7, MILLION: 3},
     thread=5_000,
     turns=2,
     stall_seconds=5.0,
     stall_rounds=3,
-    opened=(100_000,),
+    opened=(LARGE,),
 )
-MILLION = 1_000_000
 QUICK = Scale(
     rounds=3,
     stored=(1, 1_000, 5_000),
     captures=50,
     additions=5,
-    durable={1: 20, 10: 20, 100: 15},
-    chain=20_000,
+    durable={1: 50, 10: 50, 100: 50},
+    chains={20_000: 3},
     thread=5_000,
     turns=1,
     stall_seconds=2.0,
@@ -55,7 +56,7 @@ SMOKE = Scale(
     captures=4,
     additions=1,
     durable={1: 2, 10: 1},
-    chain=40,
+    chains={40: 1},
     thread=8,
     turns=1,
     stall_seconds=0.1,
