@@ -27,7 +27,7 @@ from hippo_async.journal.mending import Damage, Line, Owner, Plan, Salvage, plan
 from hippo_async.journal.recovery import Sealers
 
 _JOURNAL_ID = re.compile(rb'"journal_id":"([0-9a-f]{32})"')
-_GENERATION = re.compile(r"gen-(\d{6})")
+GENERATION = re.compile(r"gen-(\d{6})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Examination:
             named = read_current(self.files, self.layout)
             if named is not None:
                 return named
-        names = map(_GENERATION.fullmatch, self.files.list(self.root))
+        names = map(GENERATION.fullmatch, self.files.list(self.root))
         numbers = [int(found[1]) for found in names if found]
         if not numbers:
             raise NotFound(f"{self.root}: there is no journal here")

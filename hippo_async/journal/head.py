@@ -134,6 +134,11 @@ class HeadFile:
             self._slots.write(index, slot)
             self._slots.sync()
 
+    @property
+    def newest_slot(self) -> int:
+        """The slot that holds what was settled last."""
+        return 1 - self._unsynced
+
     def note(self, state: HeadState) -> None:
         """Write ``state`` into the slot that may be lost; survives a process kill at once."""
         self._slots.write(self._unsynced, encode_slot(state, self._sealer))

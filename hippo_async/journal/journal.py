@@ -6,48 +6,32 @@ threads.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from hippo_async.clock import SystemClock
 from hippo_async.errors import Closed as ClosedError
 from hippo_async.errors import InvalidInput, JournalCorrupt, NotFound, RolledBack
 from hippo_async.files import AppendFile, Files
-from hippo_async.journal.acceptance import accept_draft
 from hippo_async.journal.creation import Beginning, create_if_absent
-from hippo_async.journal.head import HeadFile, HeadState
 from hippo_async.journal.keys import Key
-from hippo_async.journal.layout import Closed, Layout, read_current, write_closed
+from hippo_async.journal.layout import Layout, read_current
 from hippo_async.journal.lock import WriterLock
+from hippo_async.journal.purging import purge_draft, remove_remains, rewrite_without, with_texts
 from hippo_async.journal.reading import ChainReport, Reader
-from hippo_async.journal.recovery import Objection, Recovered, Torn, recover
-from hippo_async.journal.scan import ACCEPT, GENESIS, RECORD, TYPES
-from hippo_async.journal.writer import Appended, GroupWriter, Identity, Live, Submission, Tail, seal_drafts
+from hippo_async.journal.recovery import Objection, Recovered, recover
+from hippo_async.journal.scan import GENESIS, PURGE, RECORD, TYPES
+from hippo_async.journal.settling import OpenReport, Settling
+from hippo_async.journal.writer import Appended, GroupWriter, Identity, Live, Submission, Tail
 from hippo_async.protocols import Clock
 from hippo_async.records import Draft, Location, Record, utc_timestamp
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 MAX_AGENT_ID = 256
-
-
-@dataclass(frozen=True, slots=True)
-class OpenReport:
-    """What opening a journal found and did.
-
-    ``torn_bytes`` were cut from an unfinished last write; ``torn_copy`` is where they are kept, if there was
-    room. ``notes`` say what is unusual and harmless.
-    """
-
-    journal_id: str
-    created: bool
-    seq: int
-    torn_bytes: int = 0
-    torn_copy: Path | None = None
-    notes: tuple[str, ...] = ()
 
 
 class Journal:
@@ -83,6 +67,7 @@ class Journal:
         self._segment_bytes = segment_bytes
         self._beginning = beginning
         self._layout = Layout(root)
+        self._settling = Settling(self._files, self._layout, witness)
         self._lock = WriterLock(self._files, root)
         self._found: Recovered | None = None
         self._reader: Reader | None = None
@@ -156,14 +141,15 @@ class Journal:
         if self._read_only:
             found = self._recover(())
             self._adopt(found)
-            return self._report(found, created=False)
+            return self._settling.report(found, created=False)
         self._files.mkdir(self.root)
         self._lock.acquire()
         try:
             created = self._create_if_absent(accepting)
             found = self._recover(accepting)
-            report = self._tidy(found, created=created)
-            self._record_acceptance(found)
+            copy = self._settling.tidy(found)
+            report = self._settling.report(found, created=created, torn_copy=copy)
+            self._settling.record_acceptance(found, now=utc_timestamp(self._clock.now()))
             self._adopt(found)
             if not found.chain.closed:
                 self._writer = self._start_writer(found)
@@ -208,6 +194,37 @@ class Journal:
         """
         return self._reading.scan(after=after, retired=retired)
 
+    @property
+    def unfinished(self) -> frozenset[str]:
+        """The ids that the last record names if it is a purge: a crash may have come before it was done."""
+        return self._open.chain.unfinished
+
+    def with_texts(self, record_ids: Collection[str]) -> set[str]:
+        """Return those of the named records that are here and have their text still."""
+        return with_texts(self._files, self._layout, self.generation, record_ids)
+
+    def purge(self, record_ids: Collection[str]) -> Record:
+        """Take the text of records away for good, and return the purge record that names them (FORMAT.md §8).
+
+        What was written before and is written meanwhile stays. When it returns the texts are in no file of
+        the journal, and every ``Location`` from before is void. A crash on the way leaves a purge that the
+        next :meth:`Lineage.open` finishes. Raises as awaiting :meth:`append` does.
+        """
+        [appended] = self._rewritten([purge_draft(record_ids)], record_ids)
+        return appended.record
+
+    def drop_texts(self, record_ids: Collection[str]) -> None:
+        """Take away what is left of texts that a purge record, here or in a later journal, names already.
+
+        Of a closed journal too, which is locked for it.
+        """
+        if not self.with_texts(record_ids):
+            remove_remains(self._files, self._layout, self.generation)
+        elif self._writer is not None:
+            self._rewritten([], record_ids)
+        else:
+            self._rewrite_closed(record_ids)
+
     def verify_chain(self, named: set[str] | None = None) -> ChainReport:
         """Walk once from the first record to the last and check every seal and link (J6).
 
@@ -223,7 +240,7 @@ class Journal:
             if writer is not None:
                 writer.close()  # what is queued may still need a new segment
                 if writer.live.closed and writer.poison is None:
-                    self._close_segment(
+                    self._settling.close_segment(
                         self._open, writer.live.segment, writer.live.tail, writer.live.file.end
                     )
         finally:
@@ -263,9 +280,8 @@ class Journal:
             witness=self._witness,
         )
         for objection in found.objections:
-            if (
-                type(objection) not in accepting or found.chain.closed
-            ):  # nothing can be recorded behind a close
+            recordable = not found.chain.closed  # nothing can be recorded behind a close
+            if type(objection) not in accepting or not recordable:
                 raise objection
         return found
 
@@ -288,71 +304,35 @@ class Journal:
             return False
         return self._files.exists(self._witness / journal_id)
 
-    def _tidy(self, found: Recovered, *, created: bool) -> OpenReport:
-        """Cut a torn tail, make durable what will be served, and list segments that a crash left unlisted."""
-        copy = None if found.torn is None else self._cut(found.torn)
-        live = self._layout.segment(found.generation, found.live)
-        if self._files.exists(live):
-            self._files.sync_file(live)
-        if found.unlisted:
-            found.closed.extend(found.unlisted)
-            self._write_closed(found)
-        if found.chain.closed and found.live_size:
-            tail = Tail(found.chain.seq, found.chain.record_id)
-            self._close_segment(found, found.live, tail, found.live_size)
-        return self._report(found, created=created, torn_copy=copy)
+    def _rewritten(self, drafts: Sequence[Draft], record_ids: Collection[str]) -> list[Appended]:
+        """Append drafts and, before anything else is written, go on in a generation without the texts."""
+        if self._writer is None:
+            raise ClosedError("the journal is not open for writing")
+        future: Future[list[Appended]] = Future()
+        rewrite = partial(self._next_generation, record_ids)
+        self._writer.submit(Submission(drafts, future, PURGE, rewrite))
+        appended = future.result()
+        remove_remains(self._files, self._layout, self.generation)
+        return appended
 
-    def _cut(self, torn: Torn) -> Path | None:
-        """Keep a copy of the torn bytes if there is room, then cut them off."""
-        copy = self._keep(torn)
-        self._files.truncate(torn.path, torn.offset)
-        return copy
-
-    def _keep(self, torn: Torn) -> Path | None:
-        copy = self._layout.torn / f"{torn.path.stem}-at-{torn.offset}-{secrets.token_hex(4)}"
+    def _rewrite_closed(self, record_ids: Collection[str]) -> None:
+        found = self._open
+        self._lock.acquire()
         try:
-            self._files.mkdir(self._layout.torn)
-            self._files.write_atomic(copy, self._files.read_at(torn.path, torn.offset, torn.size))
-        except OSError:
-            return None  # a full disk must not keep the journal from opening
-        return copy
+            rewrite_without(self._files, self._layout, found, record_ids)
+            with ExitStack() as opened:
+                self._settling.open_heads(found, opened)
+            remove_remains(self._files, self._layout, found.generation)
+        finally:
+            self._lock.release()
 
-    def _report(self, found: Recovered, *, created: bool, torn_copy: Path | None = None) -> OpenReport:
-        notes = []
-        if found.head.damaged:
-            notes.append("one slot of HEAD did not verify; the other did, and the journal holds all it names")
-        if found.witnessed.damaged and found.witnessed.state is not None:
-            notes.append("one slot of the witness did not verify; the other did")
-        if self._witness is not None and found.witnessed.state is None and not created:
-            state = "does not verify" if found.witnessed.damaged else "knows nothing of this journal yet"
-            notes.append(f"the witness {state}; a rollback before now would not have been noticed")
-        return OpenReport(
-            journal_id=found.journal_id,
-            created=created,
-            seq=found.chain.seq,
-            torn_bytes=0 if found.torn is None else found.torn.size,
-            torn_copy=torn_copy,
-            notes=tuple(notes),
-        )
-
-    def _record_acceptance(self, found: Recovered) -> None:
-        """Append what the owner accepts, before HEAD and the witness forget what they object to."""
-        if not found.objections:
-            return
-        chain = found.chain
-        [(record, line)] = seal_drafts(
-            [accept_draft(found.objections, found.head.state, found.witnessed.state)],
-            Tail(chain.seq, chain.record_id),
-            Identity.of(found.journal_id, self.agent_id, chain.epoch or 0),
-            found.sealers.record,
-            now=utc_timestamp(self._clock.now()),
-            type_=ACCEPT,
-        )
-        path = self._layout.segment(found.generation, found.live)
-        with closing(AppendFile(self._files, path)) as live:
-            live.write(line)
-            live.sync()
-        chain.seq, chain.record_id = record.seq, record.record_id
+    def _next_generation(self, record_ids: Collection[str], live: Live) -> Live:
+        found = self._open
+        live.file.close()
+        rewrite_without(self._files, self._layout, found, record_ids)
+        path = self._layout.segment(found.generation, live.segment)
+        head = replace(live.head, generation=found.generation, number=live.head.number + 1)
+        return replace(live, file=AppendFile(self._files, path), head=head)
 
     def _start_writer(self, found: Recovered) -> GroupWriter:
         with ExitStack() as opened:
@@ -361,23 +341,10 @@ class Journal:
             return writer
 
     def _open_files(self, found: Recovered, opened: ExitStack) -> GroupWriter:
-        files = self._files
-        heads = [opened.enter_context(closing(HeadFile(files, self._layout.head, found.sealers.head)))]
-        slots = [found.head.slot]
-        if self._witness is not None:
-            files.mkdir(self._witness)
-            witness = HeadFile(files, self._witness / found.journal_id, found.sealers.witness)
-            heads.append(opened.enter_context(closing(witness)))
-            files.sync_dir(self._witness)
-            slots.append(found.witnessed.slot)
-        tail = Tail(found.chain.seq, found.chain.record_id)
-        state = HeadState(
-            found.journal_id, found.generation, found.next_number, tail.seq, tail.record_id or ""
-        )
-        for head, slot in zip(heads, slots, strict=True):
-            head.start(state, newest_slot=slot)
+        heads, state = self._settling.open_heads(found, opened)
         path = self._layout.segment(found.generation, found.live)
-        file = opened.enter_context(closing(AppendFile(files, path)))
+        file = opened.enter_context(closing(AppendFile(self._files, path)))
+        tail = Tail(found.chain.seq, found.chain.record_id)
         return GroupWriter(
             Live(file, found.live, tail, state),
             Identity.of(found.journal_id, self.agent_id, found.chain.epoch or 0),
@@ -394,22 +361,7 @@ class Journal:
         """Close the live segment under its digest and begin the next one."""
         found = self._open
         live.file.close()
-        self._close_segment(found, live.segment, live.tail, live.file.end)
+        self._settling.close_segment(found, live.segment, live.tail, live.file.end)
         first = live.tail.seq + 1
         path = self._layout.segment(found.generation, first)
         return replace(live, file=AppendFile(self._files, path), segment=first)
-
-    def _close_segment(self, found: Recovered, first: int, tail: Tail, size: int) -> None:
-        digest = self._files.sha256(self._layout.segment(found.generation, first))
-        found.closed.append(Closed(first, tail.seq, tail.record_id or "", size, digest))
-        self._write_closed(found)
-
-    def _write_closed(self, found: Recovered) -> None:
-        write_closed(
-            self._files,
-            self._layout,
-            found.generation,
-            found.closed,
-            journal_id=found.journal_id,
-            sealer=found.sealers.segments,
-        )

@@ -21,12 +21,13 @@ from hippo_async.files import Files
 from hippo_async.journal.codec import RESERVED_KEY
 from hippo_async.journal.creation import Beginning, Previous
 from hippo_async.journal.head import is_journal_id
-from hippo_async.journal.journal import SEGMENT_BYTES, Journal, OpenReport
+from hippo_async.journal.journal import SEGMENT_BYTES, Journal
 from hippo_async.journal.keys import Keyring
 from hippo_async.journal.layout import Layout
 from hippo_async.journal.reading import ChainReport
 from hippo_async.journal.recovery import Objection
 from hippo_async.journal.scan import CLOSE, RECORD
+from hippo_async.journal.settling import OpenReport
 from hippo_async.journal.writer import Appended, Tail
 from hippo_async.protocols import Clock
 from hippo_async.records import Draft, Kind, Location, Novelty, Record
@@ -118,6 +119,9 @@ class Lineage:
             journals = [*retired, live]
             for earlier, later in pairwise(journals):
                 _check_continues(earlier, later)
+            if not self._read_only and live.unfinished:
+                for journal in journals:
+                    journal.drop_texts(live.unfinished)
             opened.pop_all()
         self._journals = journals
         return replace(report, journal_id=self.journal_id)
@@ -157,6 +161,21 @@ class Lineage:
                     False, later.start, NOT_CONTINUED, seq=later.start, path=later.first_segment, offset=0
                 )
         return replace(walked[0], records=sum(report.records for report in walked))
+
+    def purge(self, record_ids: Collection[str]) -> Record:
+        """Take the text of records away for good, whichever journal holds them (FORMAT.md §8).
+
+        Returns the purge record. When it returns the texts are in no file of any journal, every ``Location``
+        from before is void, and the chain is as whole as before. A crash on the way leaves a purge that the
+        next :meth:`open` finishes. Raises :class:`NotFound` for an id without a text; nothing is done then.
+        """
+        held = set().union(*(journal.with_texts(record_ids) for journal in self._all))
+        if missing := set(record_ids) - held:
+            raise NotFound(f"there is no text of record {min(missing)} to forget")
+        purge = self.live.purge(record_ids)
+        for journal in self._all[:-1]:
+            journal.drop_texts(record_ids)
+        return purge
 
     def rotate(self) -> OpenReport:
         """Close the journal in use and go on in a new one under the next key (J13).

@@ -26,7 +26,7 @@ from hippo_async.journal.codec import VERSION, BadLine, open_line, parse_header,
 from hippo_async.journal.head import HeadFound, HeadState, is_journal_id, peek_journal_id, read_head
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Closed, Layout, list_segments, read_closed
-from hippo_async.journal.scan import CLOSE, UNEXPLAINED, Chain, ChainBroken, is_torn, skim
+from hippo_async.journal.scan import CLOSE, PURGE, UNEXPLAINED, Chain, ChainBroken, is_torn, named_by, skim
 from hippo_async.journal.seal import Purpose, Sealer, derive_key
 
 LAST_LINE_BYTES = 64 * 1024
@@ -122,12 +122,15 @@ class _Scan:
         self.chain.record_id = entry.last_id
 
     def see_the_end(self, entry: Closed) -> None:
-        """Learn from the last line of a segment, which its digest vouches for, if the chain ends there."""
+        """Learn from a segment's last line, which its digest vouches for, if it is a close or a purge."""
         length = LAST_LINE_BYTES
         while b"\n" not in (tail := self._end_of(entry, length))[:-1] and length < entry.size:
             length *= 8
         frame = split_line(tail[tail[:-1].rfind(b"\n") + 1 :])
-        self.chain.closed = frame is not None and parse_header(frame.header).type == CLOSE
+        type_ = None if frame is None else parse_header(frame.header).type
+        self.chain.closed = type_ == CLOSE
+        if frame is not None and type_ == PURGE:
+            self.chain.unfinished = frozenset(named_by(frame.payload))
 
     def id_at(self, seq: int) -> str | None:
         """Return the id of a record of the chain, read from its segment unless it is the last one's."""

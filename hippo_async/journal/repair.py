@@ -23,13 +23,14 @@ from hippo_async.errors import (
 from hippo_async.files import Files
 from hippo_async.journal.acceptance import accept_draft
 from hippo_async.journal.codec import RESERVED_KEY
-from hippo_async.journal.diagnosis import Case, Diagnosis, Examination
+from hippo_async.journal.diagnosis import GENERATION, Case, Diagnosis, Examination
 from hippo_async.journal.head import HeadFile, HeadState, peek_number
 from hippo_async.journal.journal import SEGMENT_BYTES, Journal
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Layout, read_current, write_current
 from hippo_async.journal.lock import WriterLock
 from hippo_async.journal.mending import Line
+from hippo_async.journal.purging import without_texts
 from hippo_async.journal.recovery import recover
 from hippo_async.journal.rewriting import Placed, in_segments, write_generation
 from hippo_async.journal.scan import ACCEPT, CLOSE, PURGE, RECORD
@@ -87,6 +88,7 @@ class Repair:
             lock.release()
         if not rewritten:
             self._accept()
+        self._set_aside()
         return case.describe(self.root)
 
     @property
@@ -109,7 +111,11 @@ class Repair:
 
     def _rewrite(self, case: Case) -> None:
         """Write the repaired chain into a new generation, put it in force, and move the damaged one aside."""
-        lines = [Placed(line.header.seq, line.record_id, line.data) for line in case.plan.chain]
+        forgotten = case.plan.to_purge
+        lines = [
+            Placed(line.header.seq, line.record_id, without_texts(line.data, forgotten))
+            for line in case.plan.chain
+        ]
         additions = [] if case.restored else self._additions(case)
         state = self._next_state(case, [*lines, *additions][-1])
         write_generation(
@@ -127,8 +133,14 @@ class Repair:
         )
         write_current(self.files, self._layout, state.generation)
         self._start_heads(case, state)
-        name = f"damaged-{case.generation:06d}-{secrets.token_hex(4)}"
-        self.files.move(self._layout.generation(case.generation), name)
+
+    def _set_aside(self) -> None:
+        """Keep every generation but the one in force under another name."""
+        current = read_current(self.files, self._layout)
+        for name in self.files.list(self.root):
+            found = GENERATION.fullmatch(name)
+            if found is not None and int(found[1]) != current:
+                self.files.move(self.root / name, f"damaged-{found[1]}-{secrets.token_hex(4)}")
 
     def _additions(self, case: Case) -> list[Placed]:
         """The lines behind the chain: a purge of lost texts, what the owner accepts, what is repeated."""

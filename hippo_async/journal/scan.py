@@ -71,7 +71,8 @@ class Chain:
     ``start`` is the seq of the journal's genesis, ``before`` the id that the genesis names as the one before:
     0 and none, or what follows the close of the journal that this one continues. ``purged`` are the records
     met without a payload, with where they stood; ``named`` the ids that purge records name. At the end of the
-    journal the first must be among the second.
+    journal the first must be among the second. ``unfinished`` are those that the very last record names: a
+    crash may have come before their texts were taken away.
     """
 
     journal_id: str
@@ -82,6 +83,7 @@ class Chain:
     record_id: str | None = None
     epoch: int | None = None
     closed: bool = False
+    unfinished: frozenset[str] = frozenset()
     purged: dict[str, tuple[int, int]] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
 
@@ -109,6 +111,7 @@ class Chain:
         self.epoch = header.epoch
         self.closed = header.type == CLOSE
         self.named |= named
+        self.unfinished = frozenset(named)
         if purged:
             self.purged[step.record_id] = (header.seq, step.offset)
 
@@ -234,6 +237,8 @@ def _continues(found: re.Match[bytes], chain: Chain, sealer: Sealer) -> bool:
         and commitment_of(payload) == commitment.decode()
     )
     if good:
+        if chain.unfinished:
+            chain.unfinished = frozenset()
         chain.seq += 1
         chain.record_id = named
     return good

@@ -73,12 +73,14 @@ class Submission:
     """Records that are appended together, or not at all.
 
     ``size`` is counted here, in the thread of whoever appends: what is no draft fails there, and not among
-    the others. Content that is no text is left to sealing, which says where it is.
+    the others. Content that is no text is left to sealing, which says where it is. ``rewrite`` puts a new
+    generation in force once the records are durable, and before anything else is written.
     """
 
     drafts: Sequence[Draft]
     future: Future[list[Appended]]
     type: str = RECORD
+    rewrite: Callable[[Live], Live] | None = None
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -206,7 +208,7 @@ class GroupWriter:
         """Take what else is waiting, up to the size of a group."""
         group = [first]
         records, size = len(first.drafts), first.size
-        while records < GROUP_RECORDS and size < GROUP_BYTES:
+        while records < GROUP_RECORDS and size < GROUP_BYTES and group[-1].rewrite is None:
             try:
                 entry = self._queue.get_nowait()
             except Empty:
@@ -225,6 +227,8 @@ class GroupWriter:
             self._check_file()
             accepted = self._seal(group)
             results = self._write(accepted) if accepted else []
+            if accepted and (rewrite := accepted[-1][0].rewrite) is not None:
+                self._change_generation(rewrite)
         except JournalPoisoned as error:
             _fail(group, error)
             return
@@ -282,6 +286,12 @@ class GroupWriter:
             live.file.sync()
             self._acknowledge(last)
         return results
+
+    def _change_generation(self, rewrite: Callable[[Live], Live]) -> None:
+        self._settle()
+        self.live = rewrite(self.live)
+        for head in self._heads:
+            head.start(self.live.head, newest_slot=head.newest_slot)
 
     def _acknowledge(self, last: Record) -> None:
         live = self.live

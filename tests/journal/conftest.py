@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from homes import Home
 
 from hippo_async.errors import FormatTooNew, IntegrityError, JournalError
 from hippo_async.files import Files, Ops
-from hippo_async.journal import Journal, Key, OpenReport
+from hippo_async.journal import Journal, Key, OpenReport, make_key
 from hippo_async.journal.codec import encode_line, split_line
 from hippo_async.journal.head import HeadState, read_head
 from hippo_async.journal.recovery import Sealers
@@ -221,3 +222,11 @@ def segmented_once(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def segmented(segmented_once: Store, tmp_path: Path) -> Store:
     """A journal of 20 records in four segments, closed."""
     return segmented_once.copy_to(tmp_path / "segmented")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A store with a key and no journal yet."""
+    found = Home(tmp_path)
+    make_key(Files(), found.data / "agent.key")
+    return found

@@ -192,6 +192,23 @@ def test_a_forged_header_is_never_sealed_by_a_repair(twenty: Store) -> None:
     assert all(record.kind != "decision" for record in twenty.read())
 
 
+@pytest.mark.parametrize("lost", [8, 14], ids=["before the secret", "between the secret and the purge"])
+def test_a_repair_forgets_what_was_to_be_forgotten(twenty: Store, lost: int) -> None:
+    """The purge line loses its place, and its text was still there: it is not brought back."""
+    secret = twenty.read()[11]
+    with twenty.opened() as journal:
+        twenty.purge(journal, secret)
+    lines = lines_of(twenty)
+    write_lines(twenty, lines[:lost] + lines[lost + 1 :])
+
+    repair(twenty).apply()
+
+    assert secret.text not in texts(twenty.read())
+    [generation] = twenty.root.glob("gen-*")
+    assert all(b'"text 11"' not in path.read_bytes() for path in generation.iterdir())
+    assert second_verdict(twenty) == "intact"
+
+
 def test_what_was_damaged_is_kept_whole(twenty: Store) -> None:
     lines = lines_of(twenty)
     write_lines(twenty, lines[:12] + lines[13:])
