@@ -49,7 +49,7 @@ class Engine:
             generation=journal.generation,
             files=tools.files,
         )
-        self.library: Library = Library(journal, index)
+        self.library: Library = Library(journal, index, clock=tools.clock)
         self.judge: NoveltyJudge = NoveltyJudge(terms)
         self.raw: RawBox = RawBox(place.data_dir, settings=tools.settings.raw, files=tools.files)
         self.sink: JournalSink = JournalSink(journal, self.library, self.judge, self.raw)
@@ -132,15 +132,23 @@ class Engine:
         try:
             embedder.embed_queries(["warm up"])
             self.library.call(self.library.adopt, embedder)
-            self.judge.adopt(embedder, self.library.call(self.library.recent_vectors, SEED_RECORDS))
             self.model = embedder.model_id
         except Exception:
             logger.exception("the embedder could not be loaded; memories are found by words only")
             return
         finally:
             self.warmed.set_result(None)
+        self._teach_judge(embedder)
         while not self._closing.is_set() and self.library.call(self.library.embed_missing):
             pass
+
+    def _teach_judge(self, embedder: Embedder) -> None:
+        """Tell the judge of novelty what came last; it goes by words until then."""
+        try:
+            last = self.library.call(self.library.latest, filters=Filters(scope=None), limit=SEED_RECORDS)
+            self.judge.adopt(embedder, [record.text for record in reversed(last)])
+        except Exception:
+            logger.exception("novelty goes by words: what came before could not be embedded")
 
     def _close_at_exit(self) -> None:
         lost = self.close()

@@ -16,7 +16,7 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -164,7 +164,7 @@ class Files:
         finally:
             self.ops.close(fd)
 
-    def chunks(self, path: Path, *, size: int = 1 << 20) -> Iterator[bytes]:
+    def chunks(self, path: Path, *, size: int = 1 << 20) -> Generator[bytes, None, None]:
         """Yield the file piece by piece, so that its size does not matter."""
         fd = self.ops.open(path, os.O_RDONLY)
         try:
@@ -198,12 +198,7 @@ class Files:
     def write_atomic(self, path: Path, data: bytes) -> None:
         """Replace a file durably: after a crash it holds the old bytes or the new ones, whole."""
         fresh = path.with_name(path.name + ".new")
-        fd = self.ops.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        try:
-            self.write_all(fd, data)
-            self.ops.sync(fd)
-        finally:
-            self.ops.close(fd)
+        self._write_synced(fresh, data)
         self.ops.replace(fresh, path)
         self.sync_dir(path.parent)
 
@@ -214,7 +209,7 @@ class Files:
         """
         fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
         try:
-            self.write_atomic(fresh, data)
+            self._write_synced(fresh, data)
             self.ops.link(fresh, path)
         finally:
             self.remove(fresh)
@@ -273,6 +268,14 @@ class Files:
             if not written:
                 raise OSError(errno.EIO, f"0 of {len(rest)} bytes were written")
             rest = rest[written:]
+
+    def _write_synced(self, path: Path, data: bytes) -> None:
+        fd = self.ops.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            self.write_all(fd, data)
+            self.ops.sync(fd)
+        finally:
+            self.ops.close(fd)
 
     def _chunks(self, fd: int, offset: int, length: int | None, size: int = 1 << 20) -> Iterator[bytes]:
         left = length

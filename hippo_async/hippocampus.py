@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import date, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +35,7 @@ from hippo_async.summary import summarized
 
 if TYPE_CHECKING:
     from hippo_async.anchors import AnchorRun, Publisher
+    from hippo_async.backup import BackupReport
     from hippo_async.engine import Engine
     from hippo_async.journal import ChainReport, OpenReport
     from hippo_async.journal.anchor import DailyAnchor
@@ -189,6 +191,7 @@ class Hippocampus:
         content: str,
         *,
         role: str = "user",
+        speaker: str | None = None,
         session: str | None = None,
         scope: Sequence[str] = (),
         key: str | None = None,
@@ -204,12 +207,13 @@ class Hippocampus:
         resolves: after ten turns or one second. What cannot be taken (an unknown kind, a full buffer, a
         closed memory) fails the receipt and is counted in :meth:`status`.
 
-        ``key`` is the caller's own id of the turn: one that was captured before, even by another process,
-        gives no second record, and the receipt resolves to the first.
+        ``speaker`` is the name of who spoke, where several people do: a question that names one finds what
+        they said. ``key`` is the caller's own id of the turn: one that was captured before, even by another
+        process, gives no second record, and the receipt resolves to the first.
         """
         turn_id = next(self._turn_ids)
         try:
-            labels = Labels(role, session, scope, tags, source, key, metadata)
+            labels = Labels(role, session, scope, tags, source, key, metadata, speaker)
             turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=False)
             self._captured += 1
             self._running.pipeline.put(turn)
@@ -223,6 +227,7 @@ class Hippocampus:
         *,
         kind: Kind | str = Kind.OBSERVATION,
         role: str | None = None,
+        speaker: str | None = None,
         session: str | None = None,
         scope: Sequence[str] = (),
         key: str | None = None,
@@ -238,7 +243,7 @@ class Hippocampus:
         is cancelled does not take the record back.
         """
         turn_id = next(self._turn_ids)
-        labels = Labels(role, session, scope, tags, source, key, metadata)
+        labels = Labels(role, session, scope, tags, source, key, metadata, speaker)
         turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=True)
         self._running.pipeline.put(turn)
         return await Receipt(turn_id, turn.future)
@@ -458,6 +463,24 @@ class Hippocampus:
         ledger = Ledger(self.data_dir, agent_id=self.agent_id, files=self._tools.files)
         records = (record for record, _ in self._running.journal.scan())
         return await publish_due(records, ledger, publishers, self._tools.clock)
+
+    async def backup(self, destination: str | Path, *, with_keys: bool = False) -> BackupReport:
+        """Copy this memory into a new or empty directory, and verify the copy; capturing goes on meanwhile.
+
+        Holds everything captured before the call, but no index, and the keys only ``with_keys``: without
+        them, see ``report.warning``. When this returns, the copy is durable and every seal in it was checked.
+        A caller that is cancelled waits for the copy to be finished. On an error there is no backup.
+
+        Raises what :meth:`flush` raises, :class:`~hippo_async.errors.InvalidInput` if something is there
+        already, an :class:`~hippo_async.errors.IntegrityError` if this memory or the copy is not what was
+        written, :class:`~hippo_async.errors.JournalLocked` if purges did not let it finish, and ``OSError``.
+        """
+        from hippo_async.backup import backup
+
+        await self.flush()
+        files, clock = self._tools.files, self._tools.clock
+        make = partial(backup, self._place, Path(destination), with_keys=with_keys, files=files, clock=clock)
+        return await anyio.to_thread.run_sync(make)
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text as every budget here does."""

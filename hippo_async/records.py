@@ -7,6 +7,7 @@ under the names below; anything else in there belongs to the caller.
 key        meaning
 ========== ==============================================================================
 role       ``user``, ``assistant``, ``tool`` or ``system``: who spoke
+speaker    name of who spoke, where several people do; a question that names one finds what they said
 source     a :class:`Source`: how far the text can be trusted
 session    label of the conversation, a string
 scope      list of strings, the wall between users; compared element by element
@@ -150,6 +151,12 @@ class Record:
         """Who spoke, if the record is a turn of a conversation."""
         value = self.metadata.get("role")
         return value if isinstance(value, str) else None
+
+    @property
+    def speaker(self) -> str | None:
+        """Name of who spoke, where there are several people to tell apart."""
+        value = self.metadata.get("speaker")
+        return value if isinstance(value, str) and value else None
 
     @property
     def session(self) -> str | None:

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Sequence
 
 from hippo_async.novelty import MeaningNovelty, WordNovelty
-from hippo_async.protocols import Embedder, Vectors
-from hippo_async.recall.library import embeddable
+from hippo_async.protocols import Embedder
+from hippo_async.recall.meaning import embeddable
 from hippo_async.records import Novelty
 
 logger: logging.Logger = logging.getLogger("hippo_async.capture")
@@ -29,11 +29,14 @@ class NoveltyJudge:
         """Take up where a store left off: its last texts, oldest first."""
         self._words.seed(self._analyze(text) for text in texts)
 
-    def adopt(self, embedder: Embedder, vectors: Vectors | None) -> None:
-        """Go by meaning from now on, with a loaded model; ``vectors`` are the store's last, oldest first."""
+    def adopt(self, embedder: Embedder, texts: Sequence[str]) -> None:
+        """Go by meaning from now on, with a loaded model; ``texts`` are the store's last, oldest first.
+
+        Embeds them, and raises what the model raises; until it returns, texts are judged as before.
+        """
         novelty = MeaningNovelty(embedder.mean_similarity)
-        if vectors is not None:
-            novelty.seed(vectors)
+        if texts:
+            novelty.seed(embedder.embed_documents([embeddable(text) for text in texts]))
         self._by_meaning = (embedder, novelty)
 
     def classify(self, texts: Sequence[str]) -> list[Novelty]:

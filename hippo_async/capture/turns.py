@@ -70,6 +70,7 @@ class Labels:
     source: str | None
     key: str | None
     metadata: Mapping[str, Any] | None
+    speaker: str | None = None
 
 
 def metadata_of(labels: Labels, *, turn_id: str) -> dict[str, Any]:
@@ -86,6 +87,7 @@ def metadata_of(labels: Labels, *, turn_id: str) -> dict[str, Any]:
             raise InvalidInput(f"{name} is a list of strings, got {values!r}")
     known = {
         "role": labels.role,
+        "speaker": labels.speaker,
         "source": _source(labels.source, labels.role),
         "session": labels.session,
         "scope": list(labels.scope),

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 import typer
 
-from hippo_async.cli import anchoring, finding, keys, mending, proving, reading
+from hippo_async.cli import anchoring, backing, evaluating, finding, keys, mending, proving, reading
 
 PLUGINS = "hippo_async.commands"
 """Entry points of this group are further commands: adapters bring theirs along."""
@@ -31,10 +31,13 @@ def build() -> typer.Typer:
         proving.prove,
         mending.repair,
         mending.salvage,
+        backing.backup,
+        backing.restore,
     ):
         app.command()(command)
     app.command("check-proof")(proving.check)
     app.add_typer(anchoring.app, name="anchor")
+    app.add_typer(evaluating.app, name="bench")
     app.add_typer(keys.app, name="key")
     app.add_typer(mending.witness, name="witness")
     for plugin in sorted(entry_points(group=PLUGINS), key=lambda found: found.name):

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from hippo_async.index.index import Index
 from hippo_async.index.rebuild import Rebuild
-from hippo_async.index.rows import Counts, Misled, Neighbours, Position, Row, describes
+from hippo_async.index.rows import Counts, Misled, Position, Row, Traits, describes
 
-__all__ = ["Counts", "Index", "Misled", "Neighbours", "Position", "Rebuild", "Row", "describes"]
+__all__ = ["Counts", "Index", "Misled", "Position", "Rebuild", "Row", "Traits", "describes"]

@@ -10,13 +10,14 @@ import functools
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import Stemmer
 
 from hippo_async.index import stopwords
+from hippo_async.index.irregular import BASES
 
-VERSION = f"1 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
+VERSION = f"2 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
 """Names all that decides which terms come out of a text. An index made under another one is rebuilt."""
 
 LONGEST_TERM = 64
@@ -47,9 +48,9 @@ _CYRILLIC = re.compile("[\u0400-\u052f]")
 def terms(text: str) -> list[str]:
     """Return the terms of a text in order, with repeats.
 
-    Width, case, composition and accents do not matter; Latin and Cyrillic words are stemmed (English,
-    Russian); scripts without spaces become single characters and pairs; ``foo_bar``, ``getUser`` and
-    ``a.b@c.org`` give the whole and the parts. A term is cut at 64 characters.
+    Width, case, composition and accents do not matter; Latin and Cyrillic words are stemmed (English with its
+    irregular forms, Russian); scripts without spaces become single characters and pairs; ``foo_bar``,
+    ``getUser`` and ``a.b@c.org`` give the whole and the parts. A term is cut at 64 characters.
     """
     found: list[str] = []
     for index, piece in enumerate(_UNSPACED.split(_normalised(text))):
@@ -64,6 +65,11 @@ def query_terms(text: str) -> list[str]:
     """
     found = terms(text)
     return [term for term in found if term not in _stop_terms()] or found
+
+
+def substance(found: Iterable[str]) -> int:
+    """Return how many different terms a text has that are no stop words: how much it may say."""
+    return len(set(found) - _stop_terms())
 
 
 def is_unspaced(text: str) -> bool:
@@ -116,7 +122,7 @@ def _folded(word: str) -> str:
 @functools.lru_cache(maxsize=8192)
 def _stem(word: str) -> str:
     if _LATIN.search(word):
-        return str(_stemmers.english.stemWord(word))
+        return str(_stemmers.english.stemWord(BASES.get(word, word)))
     if _CYRILLIC.search(word):
         return str(_stemmers.russian.stemWord(word))
     return word

@@ -15,7 +15,7 @@ from hippo_async.files import Files
 from hippo_async.index import lookup, projection, schema, vectors, words
 from hippo_async.index.generations import Generations
 from hippo_async.index.rebuild import Rebuild
-from hippo_async.index.rows import Counts, Neighbours, Position, Row
+from hippo_async.index.rows import Counts, Position, Row, Traits
 from hippo_async.protocols import Vectors
 from hippo_async.records import Filters, Location, Record
 
@@ -134,10 +134,15 @@ class Index:
         with self._connection() as db:
             return lookup.matching(db, filters=filters)
 
-    def neighbours(self, seqs: Sequence[int]) -> dict[int, Neighbours]:
-        """Return for each turn among ``seqs`` the turns before and after it in its session and scope."""
+    def traits(self, seqs: Sequence[int]) -> dict[int, Traits]:
+        """Return what ranking asks of these records; neighbours are those of the session and scope."""
         with self._connection() as db:
-            return lookup.neighbours(db, seqs)
+            return lookup.traits(db, seqs)
+
+    def speakers(self, scope: Sequence[str] | None) -> list[str]:
+        """Return the names under which people spoke in a scope, in any if it is ``None``."""
+        with self._connection() as db:
+            return lookup.speakers(db, scope)
 
     def newest(self, *, filters: Filters, include_routine: bool = False) -> Iterator[Row]:
         """Yield rows from the tail to the head, lazily (J9). Use up or drop it in the index's thread."""

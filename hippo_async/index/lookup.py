@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hippo_async.index.filters import condition
-from hippo_async.index.rows import COLUMNS, Counts, Neighbours, Row, row_from, undamaged
+from hippo_async.index.rows import COLUMNS, Counts, Row, Traits, packed, row_from, undamaged
 from hippo_async.records import Filters, Kind, Novelty
 
 _FIRST_PAGE = 32
@@ -51,18 +51,27 @@ def known_keys(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, str]:
     return dict(found)
 
 
-def neighbours(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Neighbours]:
-    """Return, for each of these seqs that is a turn of a session, the turns before and after it."""
+def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
+    """Return the traits of each of these records; only a turn of a session has turns around it."""
     found = db.execute(
-        "SELECT r.seq,"
-        " (SELECT max(o.seq) FROM records AS o WHERE o.turn AND o.session = r.session AND o.scope = r.scope"
-        "  AND o.seq < r.seq),"
-        " (SELECT min(o.seq) FROM records AS o WHERE o.turn AND o.session = r.session AND o.scope = r.scope"
-        "  AND o.seq > r.seq)"
-        " FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value WHERE r.turn",
+        "SELECT r.seq, r.session, r.speaker, r.timestamp, r.substance, r.asks,"
+        " CASE WHEN r.turn THEN (SELECT max(o.seq) FROM records AS o"
+        "  WHERE o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq < r.seq) END,"
+        " CASE WHEN r.turn THEN (SELECT min(o.seq) FROM records AS o"
+        "  WHERE o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq > r.seq) END"
+        " FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value",
         (json.dumps([int(seq) for seq in seqs]),),
     )
-    return {seq: (before, after) for seq, before, after in found}
+    return {seq: Traits(*values) for seq, *values in found}
+
+
+def speakers(db: sqlite3.Connection, scope: Sequence[str] | None) -> list[str]:
+    """Return the names under which people spoke in a scope, in any if it is ``None``."""
+    if scope is None:
+        found = db.execute("SELECT DISTINCT speaker FROM speakers ORDER BY speaker")
+    else:
+        found = db.execute("SELECT speaker FROM speakers WHERE scope = ?", (packed(scope),))
+    return [speaker for (speaker,) in found]
 
 
 def newest(db: sqlite3.Connection, *, filters: Filters, include_routine: bool) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from hippo_async.errors import InvalidInput
 from hippo_async.index import analyzer
-from hippo_async.index.rows import Position, is_turn, packed, searchable
+from hippo_async.index.rows import Position, asks, is_turn, packed, searchable
 from hippo_async.records import Location, Record
 
 CONTEXT_TERMS = 100
@@ -56,16 +56,20 @@ def _check_same(db: sqlite3.Connection, record: Record) -> None:
 
 
 def _insert(db: sqlite3.Connection, record: Record, location: Location) -> None:
+    terms = analyzer.terms(record.text) if searchable(record) else []
     db.execute(
-        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        _columns(record, location),
+        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        _columns(record, location, terms),
     )
     if searchable(record):
         db.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", [(tag, record.seq) for tag in record.tags])
-        _insert_words(db, record)
+        _insert_words(db, record, terms)
+        if record.speaker is not None:
+            known = (packed(record.scope), record.speaker)
+            db.execute("INSERT OR IGNORE INTO speakers VALUES (?, ?)", known)
 
 
-def _columns(record: Record, location: Location) -> tuple[object, ...]:
+def _columns(record: Record, location: Location, terms: Sequence[str]) -> tuple[object, ...]:
     key = record.metadata.get("key")
     return (
         record.seq,
@@ -84,11 +88,13 @@ def _columns(record: Record, location: Location) -> tuple[object, ...]:
         key if isinstance(key, str) else None,
         searchable(record),
         is_turn(record),
+        record.speaker,
+        analyzer.substance(terms),
+        asks(record),
     )
 
 
-def _insert_words(db: sqlite3.Connection, record: Record) -> None:
-    terms = analyzer.terms(record.text)
+def _insert_words(db: sqlite3.Connection, record: Record, terms: Sequence[str]) -> None:
     context = ""
     if is_turn(record):
         context = _swap_thread(db, record, " ".join(terms[-CONTEXT_TERMS:]))

@@ -13,14 +13,12 @@ from hippo_async.records import Kind, Location, Novelty, Record
 
 COLUMNS = (
     "r.seq, r.record_id, r.segment, r.byte_offset, r.byte_length, r.timestamp, r.kind, r.novelty, r.role,"
-    " r.session, r.scope, r.tags, r.length"
+    " r.speaker, r.session, r.scope, r.tags, r.length"
 )
 """The columns of ``records r``, in the order that :func:`row_from` reads them."""
 
 TURN_ROLES = ("user", "assistant")
-
-Neighbours = tuple[int | None, int | None]
-"""Seqs of the turn before and the turn after in the same session and scope."""
+QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +40,28 @@ class Row:
     kind: Kind
     novelty: Novelty
     role: str | None
+    speaker: str | None
     session: str | None
     scope: tuple[str, ...]
     tags: tuple[str, ...]
     length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What ranking asks of a record beside its text.
+
+    ``substance`` counts its different content words, ``asks`` says that it ends as a question does.
+    ``before`` and ``after`` are the turns around it in the same session and scope.
+    """
+
+    session: str | None
+    speaker: str | None
+    timestamp: str
+    substance: int
+    asks: bool
+    before: int | None = None
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +81,8 @@ class Misled(HippoError):
 
 def row_from(columns: tuple[Any, ...]) -> Row:
     """Read a :class:`Row` out of the values of :data:`COLUMNS`. Raises :class:`Misled` for a damaged one."""
-    seq, record_id, segment, offset, size, timestamp, kind, novelty, role, session, scope, tags, length = (
-        columns
-    )
+    (seq, record_id, segment, offset, size, timestamp, kind, novelty, role, speaker, session, *rest) = columns
+    scope, tags, length = rest
     with undamaged(seq, segment, offset, size, length):
         return Row(
             seq=seq,
@@ -77,6 +92,7 @@ def row_from(columns: tuple[Any, ...]) -> Row:
             kind=Kind(kind),
             novelty=Novelty(novelty),
             role=role,
+            speaker=speaker,
             session=session,
             scope=unpacked(scope),
             tags=unpacked(tags),
@@ -97,13 +113,14 @@ def undamaged(*numbers: object) -> Iterator[None]:
 
 def describes(row: Row, record: Record) -> bool:
     """Say whether the labels of a row are the record's own, which are sealed."""
-    labels = (row.seq, row.timestamp, row.kind, row.novelty, row.role, row.session, row.scope, row.tags)
-    return labels == (
+    labels = (row.seq, row.timestamp, row.kind, row.novelty, row.role, row.speaker)
+    return (*labels, row.session, row.scope, row.tags) == (
         record.seq,
         record.timestamp,
         record.kind,
         record.novelty,
         record.role,
+        record.speaker,
         record.session,
         record.scope,
         record.tags,
@@ -118,6 +135,11 @@ def searchable(record: Record) -> bool:
 def is_turn(record: Record) -> bool:
     """Say whether a record is a searchable turn of a session, and so has turns before and after it."""
     return searchable(record) and record.session is not None and record.role in TURN_ROLES
+
+
+def asks(record: Record) -> bool:
+    """Say whether a record ends as a question does, in any of the scripts that have a mark for it."""
+    return record.text.rstrip().endswith(QUESTION_MARKS)
 
 
 def packed(strings: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hippo_async.index import analyzer
 
-VERSION = 1
+VERSION = 2
 """Raised with every change of the tables; an index of another version is rebuilt."""
 
 # The tokenizer `ascii` leaves every non-ASCII byte alone, and the tokenchars are those of a term: what was
@@ -26,12 +26,16 @@ CREATE TABLE records (
     segment INTEGER NOT NULL, byte_offset INTEGER NOT NULL, byte_length INTEGER NOT NULL,
     timestamp TEXT NOT NULL, kind TEXT NOT NULL, novelty TEXT NOT NULL,
     role TEXT, session TEXT, scope TEXT NOT NULL, tags TEXT NOT NULL, length INTEGER NOT NULL,
-    key TEXT, searchable INTEGER NOT NULL, turn INTEGER NOT NULL
+    key TEXT, searchable INTEGER NOT NULL, turn INTEGER NOT NULL,
+    speaker TEXT, substance INTEGER NOT NULL, asks INTEGER NOT NULL
 );
 CREATE INDEX records_visible ON records (scope, seq, searchable) WHERE searchable;
 CREATE INDEX records_turns ON records (session, scope, seq) WHERE turn;
 CREATE INDEX records_keys ON records (key) WHERE key IS NOT NULL;
 CREATE TABLE tags (tag TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tag, seq)) WITHOUT ROWID;
+CREATE TABLE speakers (
+    scope TEXT NOT NULL, speaker TEXT NOT NULL, PRIMARY KEY (scope, speaker)
+) WITHOUT ROWID;
 CREATE TABLE threads (
     session TEXT NOT NULL, scope TEXT NOT NULL, terms TEXT NOT NULL, PRIMARY KEY (session, scope)
 ) WITHOUT ROWID;

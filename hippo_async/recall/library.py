@@ -1,4 +1,4 @@
-"""What can be found: the index, the vectors, and the journal from which every text is read and checked.
+"""Keeping what can be found up to the journal, from which every text is read and checked.
 
 Its methods block and belong to one thread; others go through :meth:`Library.run` or :meth:`Library.call`.
 """
@@ -17,10 +17,9 @@ from typing import ParamSpec, TypeVar
 from hippo_async.errors import HippoError, InvalidInput, JournalCorrupt, NotFound
 from hippo_async.index import Index, Misled, Position, Row, describes
 from hippo_async.journal import Appended, Lineage
-from hippo_async.protocols import Embedder, Vectors
-from hippo_async.recall.query import Query, understand
-from hippo_async.recall.rank import Ranked, rank
-from hippo_async.recall.vectors import VectorMatrix
+from hippo_async.protocols import Clock, Embedder
+from hippo_async.recall.meaning import Meaning
+from hippo_async.recall.search import Search
 from hippo_async.records import Filters, Hit, Record
 from hippo_async.workers import Worker
 
@@ -29,29 +28,23 @@ logger: logging.Logger = logging.getLogger("hippo_async.recall")
 P = ParamSpec("P")
 T = TypeVar("T")
 
-CANDIDATES = 200
 CATCH_UP_RECORDS = 2000
-EMBED_RECORDS = 64
-ECHOES = 5
-EMBEDDED_CHARS = 2000
-"""How much of a text its vector stands for. Models read some hundred words; the rest costs time for nothing.
-"""
 
 
 class Library:
     """Finds records by words, meaning, labels and time; every one it hands out was verified."""
 
-    def __init__(self, journal: Lineage, index: Index) -> None:
+    def __init__(self, journal: Lineage, index: Index, *, clock: Clock) -> None:
         self._worker = Worker("hippo-index")
         self._journal = journal
         self._index = index
-        self._embedder: Embedder | None = None
-        self._matrix: VectorMatrix | None = None
+        self._clock = clock
+        self._meaning = Meaning(index, self.read)
+        self._search = Search(index, self._meaning, self.read)
         self.indexed_seq: int = -1
         self.novelty: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
         self.rebuilds: int = 0
-        self.embed_failures: int = 0
 
     async def run(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a method of this library, or a function that asks it, in its thread, and await the result.
@@ -63,6 +56,11 @@ class Library:
     def call(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do as :meth:`run` does and wait for it. Not for the event loop."""
         return self._submit(method, *args, **kwargs).result()
+
+    @property
+    def embed_failures(self) -> int:
+        """How often a model failed."""
+        return self._meaning.failures
 
     # ---------------------------------------------------------------- life
 
@@ -79,7 +77,7 @@ class Library:
 
     def adopt(self, embedder: Embedder) -> None:
         """Search by meaning from now on, with a model that is loaded and ready."""
-        self._embedder = embedder
+        self._meaning.adopt(embedder)
 
     def close(self) -> None:
         """Close the index and end the thread. Blocks; may be called twice."""
@@ -97,10 +95,7 @@ class Library:
 
     def embed_missing(self) -> bool:
         """Give a batch of records their vectors; return whether there may be more to do."""
-        if self._embedder is None:
-            return False
-        seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
-        return self._embed(self.read(self._index.rows(seqs))) and len(seqs) == EMBED_RECORDS
+        return self._meaning.embed_missing()
 
     def _submit(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         def attempt() -> T:
@@ -125,7 +120,7 @@ class Library:
             self._mend()
         else:
             self._count(entries)
-        self._embed([entry.record for entry in entries if entry.record.type == "record"])
+        self._meaning.embed([entry.record for entry in entries if entry.record.type == "record"])
 
     def _count(self, entries: Sequence[Appended]) -> None:
         """Keep the numbers that :meth:`hippo_async.Hippocampus.status` shows without asking the index."""
@@ -148,7 +143,7 @@ class Library:
             self._catch_up(None)
         except (InvalidInput, sqlite3.Error):
             self._rebuild(None)
-        self._matrix = None
+        self._meaning.forget()
         self._count_anew()
 
     def _catch_up(self, progress: Callable[[int, int], None] | None) -> None:
@@ -156,7 +151,7 @@ class Library:
 
     def _rebuild(self, progress: Callable[[int, int], None] | None) -> None:
         self.rebuilds += 1
-        self._matrix = None
+        self._meaning.forget()
         rebuild = self._index.begin_rebuild()
         self._fill(rebuild.add, -1, progress)
         self._index.finish_rebuild(rebuild)
@@ -188,22 +183,6 @@ class Library:
             return False
         return True
 
-    def _embed(self, records: Sequence[Record]) -> bool:
-        """Store the vectors of records and say whether it worked; what failed is tried at the next start."""
-        if self._embedder is None or not records:
-            return True
-        try:
-            vectors = self._embedder.embed_documents([embeddable(record.text) for record in records])
-            seqs = [record.seq for record in records]
-            self._index.put_vectors(self._embedder.model_id, list(zip(seqs, vectors, strict=True)))
-        except Exception:
-            self.embed_failures += 1
-            logger.exception("no vectors could be stored; these records are found by words only for now")
-            return False
-        if self._matrix is not None:
-            self._matrix.add(seqs, vectors)
-        return True
-
     # ------------------------------------------------------------- finding
 
     def search(self, text: str, *, filters: Filters, limit: int) -> list[Hit]:
@@ -211,18 +190,11 @@ class Library:
 
         Raises :class:`hippo_async.errors.JournalCorrupt` if a record found is not what was sealed.
         """
-        query = understand(text, filters=filters)
-        words = self._index.search_words(query.terms, filters=filters, limit=CANDIDATES)
-        meaning = self._search_meaning(query)
-        beside = self._index.neighbours([seq for seq, _ in (*words, *meaning)])
-        ranked = rank(
-            words,
-            meaning,
-            neighbours=beside,
-            unembedded=self._unembedded(words),
-            echoes=self._echoes(text, words),
-        )
-        return self._hits(ranked[:limit])
+        return self._search.search(text, filters=filters, limit=limit, now=self._clock.now())
+
+    def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
+        """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
+        return self._search.complete(text, limit=limit, filters=filters)
 
     def read(self, rows: Iterable[Row]) -> list[Record]:
         """Read records from the journal, verified; so are the labels by which the index found them."""
@@ -248,94 +220,11 @@ class Library:
 
     def newest(self, *, filters: Filters, include_routine: bool = True) -> Iterator[Row]:
         """Yield rows from the tail to the head. Use it up within the library's thread."""
-        return self._index.newest(filters=filters, include_routine=include_routine)
+        return self._search.newest(filters=filters, include_routine=include_routine)
 
     def latest(self, *, filters: Filters, limit: int) -> list[Record]:
         """Return the newest records, newest first."""
         return self.read(islice(self.newest(filters=filters), limit))
-
-    def recent_vectors(self, limit: int) -> Vectors | None:
-        """Return the vectors of the newest records, oldest first, if there are any."""
-        if self._embedder is None:
-            return None
-        matrix = self._loaded(self._embedder)
-        return matrix.newest(limit) if len(matrix) else None
-
-    def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
-        """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
-        if self._embedder is None:
-            return self._containing(text, limit=limit, filters=filters)
-        found = self._nearest(self._embedder, text, filters=filters, limit=limit)
-        return self._hits([Ranked(seq, cosine, {"cosine": cosine}) for seq, cosine in found])
-
-    def _containing(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
-        hits = []
-        for row in self.newest(filters=filters):
-            [record] = self.read([row])
-            if text in record.text:
-                hits.append(Hit(record, 1.0, {"substring": 1.0}))
-            if len(hits) == limit:
-                break
-        return hits
-
-    def _search_meaning(self, query: Query) -> list[tuple[int, float]]:
-        if self._embedder is None:
-            return []
-        try:
-            return self._nearest(self._embedder, query.meaning, filters=query.filters, limit=CANDIDATES)
-        except sqlite3.Error:
-            raise
-        except Exception:
-            self.embed_failures += 1
-            logger.exception("search by meaning failed; this recall goes by words only")
-            return []
-
-    def _echoes(self, text: str, words: Sequence[tuple[int, float]]) -> set[int]:
-        """Those among the best by words that say just what is asked: the question itself, once captured."""
-        asked = _plain(text)
-        best = self.read(self._index.rows([seq for seq, _ in words[:ECHOES]]))
-        return {record.seq for record in best if _plain(record.text) == asked}
-
-    def _unembedded(self, words: Sequence[tuple[int, float]]) -> set[int]:
-        """Those among the words' candidates that still wait for their vectors, as after a restart."""
-        if self._embedder is None:
-            return set()
-        return self._index.without_vectors(self._embedder.model_id, [seq for seq, _ in words])
-
-    def _nearest(
-        self, embedder: Embedder, text: str, *, filters: Filters, limit: int
-    ) -> list[tuple[int, float]]:
-        matrix = self._loaded(embedder)
-        if not len(matrix):
-            return []
-        [vector] = embedder.embed_queries([embeddable(text)])
-        return matrix.search(vector, allowed=self._index.matching(filters), limit=limit)
-
-    def _loaded(self, embedder: Embedder) -> VectorMatrix:
-        """The vectors in memory, read from the index at the first question."""
-        if self._matrix is None:
-            matrix = VectorMatrix(embedder.dim)
-            seqs, rows = self._index.load_vectors(embedder.model_id)
-            if len(seqs):
-                matrix.add(seqs, rows)
-            self._matrix = matrix
-        return self._matrix
-
-    def _hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
-        rows = {row.seq: row for row in self._index.rows([found.seq for found in ranked])}
-        records = self.read([rows[found.seq] for found in ranked])
-        return [
-            Hit(record, found.score, dict(found.why)) for record, found in zip(records, ranked, strict=True)
-        ]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def embeddable(text: str) -> str:
-    """The part of a text that its vector is made of."""
-    return text[:EMBEDDED_CHARS]
 
 
 def _batched(entries: Iterator[Appended], size: int) -> Iterator[list[Appended]]:

@@ -140,13 +140,45 @@ def test_neighbours_are_the_turns_around_it_in_the_same_session_and_scope(
         record(7, "g", role="user"),
     ]
     index.add(entries(records))
-    assert index.neighbours([0, 1, 2, 3, 4, 5, 6, 7, 99]) == {
+    traits = index.traits([0, 1, 2, 3, 4, 5, 6, 7, 99])
+    assert {seq: (trait.before, trait.after) for seq, trait in traits.items()} == {
         0: (None, 5),
         1: (None, None),
         2: (None, None),
+        3: (None, None),
+        4: (None, None),
         5: (0, 6),
         6: (5, None),
+        7: (None, None),
     }
+
+
+def test_traits_say_who_spoke_how_much_and_whether_it_asks(
+    index: Index, record: Maker, entries: Entries
+) -> None:
+    said = {"session": "s", "speaker": "Ada"}
+    index.add(
+        entries(
+            [
+                record(0, "The cat sleeps on the blue sofa.", **said),
+                record(1, "Does it?", **said),
+                record(2, "真的吗？", speaker="Bo", scope=["x"]),
+                record(3, "It was what it was.", speaker=7),
+            ]
+        )
+    )
+    traits = index.traits([0, 1, 2, 3])
+    assert [(trait.session, trait.speaker, trait.asks) for trait in traits.values()] == [
+        ("s", "Ada", False),
+        ("s", "Ada", True),
+        (None, "Bo", True),
+        (None, None, False),
+    ]
+    assert traits[0].substance == 4
+    assert traits[3].substance == 0
+    assert index.speakers(()) == ["Ada"]
+    assert index.speakers(("x",)) == ["Bo"]
+    assert index.speakers(None) == ["Ada", "Bo"]
 
 
 def test_the_newest_come_first_without_the_routine_unless_asked(

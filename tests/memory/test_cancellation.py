@@ -11,7 +11,7 @@ import pytest
 
 from hippo_async import Hippocampus, Turn
 from hippo_async.errors import JournalLocked
-from hippo_async.testing import each_cancellation
+from hippo_async.testing import FakeClock, each_cancellation
 
 MakeMemory = Callable[..., Hippocampus]
 Act = Callable[[Hippocampus], Coroutine[Any, Any, object]]
@@ -60,7 +60,7 @@ ACTS: dict[str, Act] = {
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 async def test_a_cancelled_reader_leaves_the_memory_as_it_was(make_memory: MakeMemory, act: Act) -> None:
-    async with make_memory() as memory:
+    async with make_memory(clock=FakeClock()) as memory:
         await memory.record("The kettle is blue.")
         await memory.flush()
         expected = await act(memory)

@@ -1,0 +1,138 @@
+"""Searching by meaning: the vectors of one model, kept in the index and held in memory.
+
+Belongs to the library's thread, like all that it asks.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+
+from hippo_async.index import Index, Row, analyzer
+from hippo_async.protocols import Embedder
+from hippo_async.recall.rank import Scores
+from hippo_async.recall.vectors import VectorMatrix
+from hippo_async.records import Filters, Record
+
+logger: logging.Logger = logging.getLogger("hippo_async.recall")
+
+EMBED_RECORDS = 64
+EMBEDDED_CHARS = 2000
+"""How much of a text its vector stands for: models read some hundred words."""
+
+SAYS_LITTLE = 10
+"""A turn of fewer content words is embedded together with the turn before it: "Yes, on Tuesday." means
+nothing by itself."""
+
+BEFORE_CHARS = 500
+
+
+def embeddable(text: str) -> str:
+    """The part of a text that its vector is made of."""
+    return text[:EMBEDDED_CHARS]
+
+
+class Meaning:
+    """What an embedder makes of the records; nothing until there is one.
+
+    ``read`` reads records by their rows, verified. A model that fails is done without, and counted.
+    """
+
+    def __init__(self, index: Index, read: Callable[[Iterable[Row]], list[Record]]) -> None:
+        self._index = index
+        self._read = read
+        self._embedder: Embedder | None = None
+        self._matrix: VectorMatrix | None = None
+        self.failures: int = 0
+
+    def adopt(self, embedder: Embedder) -> None:
+        """Search by meaning from now on, with a model that is loaded and ready."""
+        self._embedder = embedder
+
+    def forget(self) -> None:
+        """Read the vectors from the index again: it was made anew."""
+        self._matrix = None
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a model."""
+        return self._embedder is not None
+
+    def embed_missing(self) -> bool:
+        """Give a batch of records their vectors; return whether there may be more to do."""
+        if self._embedder is None:
+            return False
+        seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
+        return self.embed(self._read(self._index.rows(seqs))) and len(seqs) == EMBED_RECORDS
+
+    def embed(self, records: Sequence[Record]) -> bool:
+        """Store the vectors of records and say whether it worked; what failed is tried at the next start."""
+        if self._embedder is None or not records:
+            return True
+        try:
+            vectors = self._embedder.embed_documents(self._documents(records))
+            seqs = [record.seq for record in records]
+            self._index.put_vectors(self._embedder.model_id, list(zip(seqs, vectors, strict=True)))
+        except Exception:
+            self.failures += 1
+            logger.exception("no vectors could be stored; these records are found by words only for now")
+            return False
+        if self._matrix is not None:
+            self._matrix.add(seqs, vectors)
+        return True
+
+    def search(self, text: str, *, filters: Filters, limit: int) -> Scores:
+        """Return up to ``limit`` pairs of seq and cosine, the nearest first; none where the model fails."""
+        if self._embedder is None:
+            return []
+        try:
+            return self.nearest(text, filters=filters, limit=limit)
+        except sqlite3.Error:
+            raise
+        except Exception:
+            self.failures += 1
+            logger.exception("search by meaning failed; this recall goes by words only")
+            return []
+
+    def nearest(self, text: str, *, filters: Filters, limit: int) -> Scores:
+        """Do what :meth:`search` does, and raise what the model raises."""
+        assert self._embedder is not None, "asked for meaning without a model"  # noqa: S101
+        matrix = self._loaded(self._embedder)
+        if not len(matrix):
+            return []
+        [vector] = self._embedder.embed_queries([embeddable(text)])
+        return matrix.search(vector, allowed=self._index.matching(filters), limit=limit)
+
+    def lacking(self, seqs: Sequence[int]) -> set[int]:
+        """Those of the records that still wait for their vectors, as after a restart."""
+        if self._embedder is None:
+            return set()
+        return self._index.without_vectors(self._embedder.model_id, seqs)
+
+    def _documents(self, records: Sequence[Record]) -> list[str]:
+        """What is embedded for each record: its text, behind the turn before it where it says little."""
+        short = [record.seq for record in records if _says_little(record)]
+        before = {seq: trait.before for seq, trait in self._index.traits(short).items()}
+        wanted = sorted({seq for seq in before.values() if seq is not None})
+        texts = {record.seq: record.text for record in self._read(self._index.rows(wanted))}
+        return [_document(record, texts.get(before.get(record.seq) or -1)) for record in records]
+
+    def _loaded(self, embedder: Embedder) -> VectorMatrix:
+        """The vectors in memory, read from the index at the first question."""
+        if self._matrix is None:
+            matrix = VectorMatrix(embedder.dim)
+            seqs, rows = self._index.load_vectors(embedder.model_id)
+            if len(seqs):
+                matrix.add(seqs, rows)
+            self._matrix = matrix
+        return self._matrix
+
+
+def _says_little(record: Record) -> bool:
+    return analyzer.substance(analyzer.terms(embeddable(record.text))) < SAYS_LITTLE
+
+
+def _document(record: Record, before: str | None) -> str:
+    text = embeddable(record.text)
+    return text if before is None else f"{before[-BEFORE_CHARS:]}\n{text}"

@@ -1,0 +1,91 @@
+"""Answering a question: candidates by words and by meaning, put in order, read and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from hippo_async.index import Index, Row
+from hippo_async.recall.dates import near, time_spans
+from hippo_async.recall.meaning import Meaning
+from hippo_async.recall.query import Query, understand
+from hippo_async.recall.rank import Asked, Ranked, Scores, rank
+from hippo_async.records import Filters, Hit, Record
+
+CANDIDATES = 200
+ECHOES = 5
+HALF_LIFE = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Finds records in one index. ``read`` reads them by their rows, verified."""
+
+    index: Index
+    meaning: Meaning
+    read: Callable[[Iterable[Row]], list[Record]]
+
+    def search(self, text: str, *, filters: Filters, limit: int, now: datetime) -> list[Hit]:
+        """Return up to ``limit`` hits for a question asked ``now``, best first.
+
+        Raises :class:`hippo_async.errors.JournalCorrupt` if a record found is not what was sealed.
+        """
+        query = understand(text, names=self.index.speakers(filters.scope), filters=filters)
+        words = self.index.search_words(query.terms, filters=filters, limit=CANDIDATES)
+        meaning = self.meaning.search(query.meaning, filters=filters, limit=CANDIDATES)
+        candidates = list({seq: None for seq, _ in (*words, *meaning)})
+        ranked = rank(
+            words,
+            meaning,
+            traits=self.index.traits(candidates),
+            asked=_asked(query, now),
+            unembedded=self.meaning.lacking([seq for seq, _ in words]),
+            echoes=self._echoes(text, words),
+        )
+        return self._hits(ranked[:limit])
+
+    def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
+        """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
+        if not self.meaning.known:
+            return self._containing(text, limit=limit, filters=filters)
+        found = self.meaning.nearest(text, filters=filters, limit=limit)
+        return self._hits([Ranked(seq, cosine, {"cosine": cosine}) for seq, cosine in found])
+
+    def newest(self, *, filters: Filters, include_routine: bool = True) -> Iterator[Row]:
+        """Yield rows from the tail to the head. Use it up within the library's thread."""
+        return self.index.newest(filters=filters, include_routine=include_routine)
+
+    def _containing(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
+        hits = []
+        for row in self.newest(filters=filters):
+            [record] = self.read([row])
+            if text in record.text:
+                hits.append(Hit(record, 1.0, {"substring": 1.0}))
+            if len(hits) == limit:
+                break
+        return hits
+
+    def _echoes(self, text: str, words: Scores) -> set[int]:
+        """Those among the best by words that say just what is asked: the question itself, once captured."""
+        asked = _plain(text)
+        best = self.read(self.index.rows([seq for seq, _ in words[:ECHOES]]))
+        return {record.seq for record in best if _plain(record.text) == asked}
+
+    def _hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
+        rows = {row.seq: row for row in self.index.rows([found.seq for found in ranked])}
+        records = self.read([rows[found.seq] for found in ranked])
+        return [
+            Hit(record, found.score, dict(found.why)) for record, found in zip(records, ranked, strict=True)
+        ]
+
+
+def _asked(query: Query, now: datetime) -> Asked:
+    [speaker] = query.names if len(query.names) == 1 else [None]
+    spans = [span for span in time_spans(query.text, now=now) if span.kind != "fuzzy"]
+    nearness = (lambda moment: near(moment, spans)) if spans else None
+    return Asked(now=now, speaker=speaker, nearness=nearness, half_life=HALF_LIFE)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
