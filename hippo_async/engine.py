@@ -76,6 +76,8 @@ class Engine:
             clock=tools.clock,
         )
         report = journal.open()
+        for note in report.notes:
+            logger.warning("%s: %s", place.data_dir, note)
         engine = cls(place, tools, journal, report)
         try:
             engine._start(progress)

@@ -11,6 +11,7 @@ from hippo_async.files import AppendFile, Files
 from hippo_async.journal.acceptance import accept_draft
 from hippo_async.journal.head import HeadFile, HeadState
 from hippo_async.journal.layout import Closed, Layout, write_closed
+from hippo_async.journal.mounts import network_file_system
 from hippo_async.journal.recovery import Recovered, Torn
 from hippo_async.journal.scan import ACCEPT
 from hippo_async.journal.writer import Identity, Tail, seal_drafts
@@ -50,6 +51,8 @@ class Settling:
         if self.witness is not None and found.witnessed.state is None and not created:
             state = "does not verify" if found.witnessed.damaged else "knows nothing of this journal yet"
             notes.append(f"the witness {state}; a rollback before now would not have been noticed")
+        if kind := network_file_system(self.files, self.layout.root):
+            notes.append(f"it lies on a network file system ({kind}): locks and syncs may not hold there")
         return OpenReport(
             journal_id=found.journal_id,
             created=created,
