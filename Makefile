@@ -1,13 +1,15 @@
 # Four words to remember; each builds what it needs from nothing but Python 3.11+.
 #   make demo   make test   make check   make bench
 # And `make faults`: every fault case in full, with counts of what was tried; takes some ten minutes.
+# And `make bench-peers LOCOMO=file.json`: what others find on the same questions; takes some twenty minutes.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PEERS  := $(VENV)/peers
 
-.PHONY: demo test test-semantic faults check bench clean
+.PHONY: demo test test-semantic faults check bench bench-peers clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/hippo demo
@@ -32,6 +34,13 @@ check: $(STAMPS)/dev
 bench: $(STAMPS)/test
 	$(BIN)/python tests/benchmarks/run.py
 
+# Peers never come into our own environment: they have one of their own.
+bench-peers: given-LOCOMO $(STAMPS)/peers
+	PYTHONPATH=tests/benchmarks $(PEERS)/bin/python -m peers $(LOCOMO)
+
+given-%:
+	@test -n "$($*)" || { echo "say which: make bench-peers $*=file.json" >&2; exit 2; }
+
 $(STAMPS)/venv:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
@@ -53,6 +62,13 @@ $(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
 $(STAMPS)/semantic: $(STAMPS)/test
 	$(PIP) 'torch==2.13.0'
 	$(PIP) -e '.[test,semantic]'
+	touch $@
+
+$(STAMPS)/peers: $(STAMPS)/venv pyproject.toml tests/benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r tests/benchmarks/peers/requirements.txt -e '.[semantic]'
 	touch $@
 
 clean:

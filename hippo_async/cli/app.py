@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
 
 import typer
 
 from hippo_async.cli import anchoring, backing, evaluating, finding, keys, mending, proving, reading
+from hippo_async.cli.output import FAILED, errors
+from hippo_async.errors import MissingExtra
 
 PLUGINS = "hippo_async.commands"
 """Entry points of this group are further commands: adapters bring theirs along."""
@@ -41,8 +44,26 @@ def build() -> typer.Typer:
     app.add_typer(keys.app, name="key")
     app.add_typer(mending.witness, name="witness")
     for plugin in sorted(entry_points(group=PLUGINS), key=lambda found: found.name):
-        app.command(plugin.name)(plugin.load())
+        app.command(plugin.name)(_loaded(plugin))
     return app
+
+
+def _loaded(plugin: EntryPoint) -> Callable[..., None]:
+    """Load an adapter's command; without what the adapter needs it is one that says so."""
+    try:
+        command: Callable[..., None] = plugin.load()
+    except ImportError as error:
+        missing = str(error)
+
+        def command() -> None:
+            """Not available: see what it needs by calling it."""
+            errors.print(
+                f"[bold red]{MissingExtra.code}[/]", f"hippo {plugin.name} cannot be loaded: {missing}."
+            )
+            errors.print("Install the extra of its adapter, such as: pip install 'hippo-async[langchain]'")
+            raise typer.Exit(FAILED)
+
+    return command
 
 
 def main() -> None:

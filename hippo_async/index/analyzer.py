@@ -1,7 +1,8 @@
 """Text into terms, for the index and for queries alike. Pure.
 
-A term is made of letters, digits and marks of any script, with ``_ . @ ' -`` inside, or is one emoji. It has
-no space, no double quote, no other ASCII sign; the full-text table keeps such terms whole (see ``schema``).
+A term is made of letters, digits and marks of any script, with ``_ . @ ' -`` inside, or is a letter with
+``++`` or ``#`` behind it, or one emoji. It has no space, no double quote, no other ASCII sign; the full-text
+table keeps such terms whole (see ``schema``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import Stemmer
 from hippo_async.index import stopwords
 from hippo_async.index.irregular import BASES
 
-VERSION = f"2 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
+VERSION = f"3 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
 """Names all that decides which terms come out of a text. An index made under another one is rebuilt."""
 
 LONGEST_TERM = 64
@@ -36,11 +37,15 @@ _EMOJI = (
 _INVISIBLE = re.compile(
     "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
+_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # colours and moves, as in a pasted log
 _JOINT = re.compile(r"'[^\W_]{1,2}(?![^\W_])|[._@'-]+")
 _CAMEL_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # All accents, but on a Cyrillic letter only grave, acute and diaeresis (stress, ё): a breve makes it another
 # letter (и, й).
 _ACCENTS = re.compile("(?<![\u0400-\u052f])[\u0300-\u036f]|[\u0300\u0301\u0308]")
+# Letters that Unicode takes for one, though they are typed without their stroke or tied to their neighbour.
+_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"})
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _LATIN = re.compile("[a-z]")
 _CYRILLIC = re.compile("[\u0400-\u052f]")
 
@@ -68,8 +73,11 @@ def query_terms(text: str) -> list[str]:
 
 
 def substance(found: Iterable[str]) -> int:
-    """Return how many different terms a text has that are no stop words: how much it may say."""
-    return len(set(found) - _stop_terms())
+    """Return how many different terms a text has that are no stop words: how much it may say.
+
+    Of a script without spaces pairs count and single characters do not, so that it is about as many as words.
+    """
+    return sum(len(term) > 1 or not is_unspaced(term) for term in set(found) - _stop_terms())
 
 
 def is_unspaced(text: str) -> bool:
@@ -78,7 +86,8 @@ def is_unspaced(text: str) -> bool:
 
 
 def _normalised(text: str) -> str:
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\u2019", "'")
+    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _TERMINAL.sub(" ", text)))
+    return plain.replace("\u2019", "'")
 
 
 def _grams(run: str) -> Iterator[str]:
@@ -98,6 +107,9 @@ def _spaced(text: str) -> Iterator[str]:
 def _word_terms(word: str) -> Iterator[str]:
     if word.isalpha() and (word.islower() or word.istitle()):
         yield _stem(_folded(word))
+        spelt_out = unicodedata.normalize("NFC", word.casefold()).translate(_UMLAUTS)
+        if spelt_out.isascii() and not word.isascii() and spelt_out != _folded(word):
+            yield _stem(spelt_out[:LONGEST_TERM])  # Müller is found as Mueller too, and the other way round
         return
     pieces = dict.fromkeys(_stem(_folded(piece)) for piece in _pieces(word))
     yield from filter(None, pieces)
@@ -115,7 +127,8 @@ def _pieces(word: str) -> Iterator[str]:
 def _folded(word: str) -> str:
     folded = word.casefold()
     if not folded.isascii():
-        folded = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", folded)))
+        plain = _ACCENTS.sub("", unicodedata.normalize("NFD", folded.translate(_STROKES)))
+        folded = unicodedata.normalize("NFC", plain)
     return folded[:LONGEST_TERM]
 
 
@@ -150,7 +163,8 @@ def _tokens() -> re.Pattern[str]:
         chr(point) for point in range(0x300, 0x10000) if unicodedata.category(chr(point)) in ("Mn", "Mc")
     )
     letters = rf"[\w{marks}\U00010000-\U0001efff]+"
-    return re.compile(rf"(?P<word>{letters}(?:[.@'-]{letters})*)|(?P<emoji>{_EMOJI})")
+    signed = r"(?<!\w)[A-Za-z](?:\+\+|#)(?!\w)"  # C++, C#, F#
+    return re.compile(rf"(?P<word>{signed}|{letters}(?:[.@'-]{letters})*)|(?P<emoji>{_EMOJI})")
 
 
 @functools.cache

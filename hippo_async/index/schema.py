@@ -8,8 +8,10 @@ from pathlib import Path
 
 from hippo_async.index import analyzer
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of the tables; an index of another version is rebuilt."""
+
+CACHE_KIB = 32 * 1024
 
 # The tokenizer `ascii` leaves every non-ASCII byte alone, and the tokenchars are those of a term: what was
 # stored is what matches, byte for byte. `content=''` keeps the words findable without keeping them in order
@@ -39,7 +41,7 @@ CREATE TABLE speakers (
 CREATE TABLE threads (
     session TEXT NOT NULL, scope TEXT NOT NULL, terms TEXT NOT NULL, PRIMARY KEY (session, scope)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (terms, context, content='', tokenize="ascii tokenchars '_.@-'''");
+CREATE VIRTUAL TABLE words USING fts5 (terms, context, content='', tokenize="ascii tokenchars '_.@+#-'''");
 CREATE TABLE models (model INTEGER PRIMARY KEY, model_id TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL);
 CREATE TABLE vectors (
     model INTEGER NOT NULL, seq INTEGER NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, seq)
@@ -107,7 +109,11 @@ def _is_sound(db: sqlite3.Connection, origin: Origin) -> bool:
 
 
 def _tuned(db: sqlite3.Connection) -> sqlite3.Connection:
-    """Let a power cut lose the last commits, which the journal has, and overwrite what is deleted."""
+    """Let a power cut lose the last commits, which the journal has, and overwrite what is deleted.
+
+    The page cache holds what BM25 reads for every match: with the usual 2 MB a search takes twice as long.
+    """
+    db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA secure_delete = ON")
     return db

@@ -1,0 +1,1 @@
+"""What others find on the same questions, with the same model, in the same run."""
