@@ -63,6 +63,7 @@ class Capturer:
         self._memory.capture(
             note.content,
             role=note.role,
+            speaker=note.speaker,
             kind=note.kind,
             source=note.source,
             session=address.session,

@@ -146,6 +146,7 @@ def _entry(message: BaseMessage, address: Address, since: str) -> dict[str, Any]
     return {
         "content": _readable(message),
         "role": role,
+        "speaker": None if role == "tool" else message.name,
         "kind": _kind(message),
         "session": address.session,
         "scope": address.scope,

@@ -49,6 +49,7 @@ class Note:
     """One thing to capture from a message.
 
     ``identity`` is what stays equal when the same message comes by again; ``None`` when nothing does.
+    ``speaker`` is the name that a message bears, where several people or agents speak.
     """
 
     content: str
@@ -57,6 +58,7 @@ class Note:
     source: Source
     identity: tuple[str, ...] | None
     tool: str | None = None
+    speaker: str | None = None
 
 
 def role_of(message: BaseMessage) -> str | None:
@@ -177,7 +179,7 @@ def _spoken_note(message: BaseMessage) -> Note:
     identity = None
     if message.id is not None:  # a user may edit a message and keep its id: the edit is a turn of its own
         identity = (role, message.id, mark_of(message)) if role == "user" else (role, message.id)
-    return Note(text_of(message), role, Kind.OBSERVATION, Source(role), identity)
+    return Note(text_of(message), role, Kind.OBSERVATION, Source(role), identity, speaker=message.name)
 
 
 def _decision_notes(message: BaseMessage, silent: Collection[str]) -> list[Note]:
