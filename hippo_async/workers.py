@@ -62,5 +62,7 @@ class Worker:
                 continue
             try:
                 future.set_result(call())
+            except StopIteration as error:  # no coroutine can raise it: who awaits this would wait for ever
+                future.set_exception(RuntimeError(f"{self._name}: a call raised {error!r}"))
             except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the one who waits
                 future.set_exception(error)

@@ -52,18 +52,19 @@ def _loaded(plugin: EntryPoint) -> Callable[..., None]:
     """Load an adapter's command; without what the adapter needs it is one that says so."""
     try:
         command: Callable[..., None] = plugin.load()
+        return command
     except ImportError as error:
-        missing = str(error)
+        return _unavailable(plugin.name, str(error))
 
-        def command() -> None:
-            """Not available: see what it needs by calling it."""
-            errors.print(
-                f"[bold red]{MissingExtra.code}[/]", f"hippo {plugin.name} cannot be loaded: {missing}."
-            )
-            errors.print("Install the extra of its adapter, such as: pip install 'hippo-async[langchain]'")
-            raise typer.Exit(FAILED)
 
-    return command
+def _unavailable(name: str, missing: str) -> Callable[[], None]:
+    def say() -> None:
+        """Not available: call it to see what it needs."""
+        errors.print(f"[bold red]{MissingExtra.code}[/]", f"hippo {name} cannot be loaded: {missing}.")
+        errors.print("Install the extra of its adapter, such as: pip install 'hippo-async[langchain]'")
+        raise typer.Exit(FAILED)
+
+    return say
 
 
 def main() -> None:

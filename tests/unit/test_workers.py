@@ -205,6 +205,15 @@ def test_calls_that_race_with_closing_are_run_or_refused() -> None:
         assert all(isinstance(future.exception(), Closed | None) for future in done)
 
 
+async def test_a_call_that_runs_out_of_what_it_iterates_fails_and_leaves_nobody_waiting() -> None:
+    """A coroutine cannot raise StopIteration, so asyncio would never wake who awaits it."""
+    worker = Worker("iterating")
+    async with asyncio.timeout(SECONDS):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await worker.run(next, iter(()))
+    await asyncio.to_thread(worker.close)
+
+
 AT_EXIT = """
 import atexit
 from hippo_async.workers import Worker

@@ -39,7 +39,9 @@ class Words:
 
     def the(self, kinds: str) -> Sign:
         """Return the first sign of one of the kinds, which the rule's pattern makes sure of."""
-        return next(sign for sign in self.signs if sign.kind in kinds)
+        found = self.get(kinds)
+        assert found is not None, f"a rule without {kinds!r} asks for one"  # noqa: S101
+        return found
 
     def all(self, kinds: str) -> list[Sign]:
         """Return the signs of one of the kinds in order."""
@@ -72,7 +74,7 @@ def _month_figures(words: Words, now: datetime) -> Period:
 
 
 def _day_of_month(words: Words, now: datetime) -> Period:
-    month, number = words.the("Mmv").number, words.the("dDO").number
+    month, number = words.the("Mmv").number, words.the("dDOh").number
     return _yearly(words, now, lambda year: periods.day(datetime(year, month, number)))  # noqa: DTZ001
 
 
