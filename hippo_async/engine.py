@@ -4,6 +4,7 @@ again.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import threading
@@ -32,6 +33,10 @@ logger: logging.Logger = logging.getLogger("hippo_async")
 KEY_FILE = "agent.key"
 SEED_RECORDS = 1000
 SEED_TEXTS = 40
+AWAITED_BATCHES = 8
+"""How many batches of records get their vectors before a recall stops waiting for them: what was captured
+while the model was loading. The rest follows behind."""
+
 SCRIPT_SAMPLE = 200
 MOSTLY_ENGLISH = 0.8
 
@@ -135,14 +140,20 @@ class Engine:
             embedder.embed_queries(["warm up"])
             self.library.call(self.library.adopt, embedder)
             self.model = embedder.model_id
+            self._embed_missing(AWAITED_BATCHES)
         except Exception:
             logger.exception("the embedder could not be loaded; memories are found by words only")
             return
         finally:
             self.warmed.set_result(None)
         self._teach_judge(embedder)
-        while not self._closing.is_set() and self.library.call(self.library.embed_missing):
-            pass
+        self._embed_missing(None)
+
+    def _embed_missing(self, most: int | None) -> None:
+        """Give vectors to records that have none, in so many batches at most."""
+        for _ in itertools.count() if most is None else range(most):
+            if self._closing.is_set() or not self.library.call(self.library.embed_missing):
+                return
 
     def _teach_judge(self, embedder: Embedder) -> None:
         """Tell the judge of novelty what came last; it goes by words until then."""

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
-import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future
 from datetime import date, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 import anyio.to_thread
 
-from hippo_async import exits
+from hippo_async import asking
+from hippo_async.asking import Mode
 from hippo_async.capture.receipt import Receipt
 from hippo_async.capture.turns import Captured, Labels, captured, turn_ids
 from hippo_async.clock import SystemClock
 from hippo_async.config import Settings
 from hippo_async.context import RememberedCounts, estimate_tokens, fold_text
-from hippo_async.errors import Closed, HippoError, InvalidInput, WriteFailed
+from hippo_async.errors import InvalidInput
 from hippo_async.files import Files
-from hippo_async.place import Place, Tools, default_data_dir, default_witness
+from hippo_async.life import Life
+from hippo_async.place import Place, Tools, default_data_dir, named_witness
 from hippo_async.protocols import Clock, Embedder, Summarizer, TokenCounter
 from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
-from hippo_async.selection import filters_of, kind_of, limit_of, load_recent, select_briefing
+from hippo_async.selection import filters_of, kind_of, limit_of
 from hippo_async.status import Status, status_of
 from hippo_async.summary import summarized
 
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from hippo_async.engine import Engine
     from hippo_async.journal import ChainReport, OpenReport
     from hippo_async.journal.anchor import DailyAnchor
-
-P = ParamSpec("P")
 
 logger: logging.Logger = logging.getLogger("hippo_async")
 
@@ -88,23 +84,18 @@ class Hippocampus:
             key=key,
             key_file=Path(key_file) if key_file is not None else None,
             retired_keys=tuple(retired_keys),
-            witness=default_witness()
-            if witness == "default"
-            else Path(witness)
-            if witness is not None
-            else None,
+            witness=named_witness(witness),
         )
         self._tools = Tools(self.settings, embedder, clock or SystemClock(), files or Files())
         self._summarizer = summarizer
         self._count = RememberedCounts(token_counter or estimate_tokens)
-        self._engine: Engine | None = None
-        self._opening: Future[OpenReport] | None = None
+        self._life = Life(self._place, self._tools)
         self._turn_ids = turn_ids()
         self._captured = 0
         self._refused = 0
 
     def __repr__(self) -> str:
-        state = "open" if self._engine is not None else "closed"
+        state = "open" if self._life.engine is not None else "closed"
         return f"<Hippocampus {self._place.agent_id!r} at {self._place.data_dir} {state}>"
 
     # ---------------------------------------------------------------- life
@@ -122,7 +113,7 @@ class Hippocampus:
     @property
     def is_open(self) -> bool:
         """Whether turns are taken now."""
-        return self._engine is not None
+        return self._life.engine is not None
 
     async def open(self, progress: Callable[[int, int], None] | None = None) -> OpenReport:
         """Check the journal, bring the index up to it, and start taking turns.
@@ -133,12 +124,7 @@ class Hippocampus:
         :class:`~hippo_async.errors.KeyFileError`, or ``OSError``. A caller that is cancelled leaves the
         opening to finish by itself.
         """
-        exits.watch_sigterm()
-        opening = self._opening
-        if opening is None:
-            opening = self._opening = Future()
-            _in_thread("hippo-open", self._open, opening, progress)
-        return await asyncio.shield(asyncio.wrap_future(opening))
+        return await self._life.open(progress)
 
     async def close(self) -> None:
         """Flush and close. May be called twice; a cancelled caller leaves it to finish by itself.
@@ -146,13 +132,7 @@ class Hippocampus:
         When it returns, every captured turn is durable. Raises :class:`~hippo_async.errors.HippoError` if
         some could not be written; the memory is closed all the same.
         """
-        opening, self._opening = self._opening, None
-        if opening is not None:
-            closed: Future[int] = Future()
-            _in_thread("hippo-close", self._close, opening, closed)
-            lost = await asyncio.shield(asyncio.wrap_future(closed))
-            exits.unwatch_sigterm()
-            _complain_about(lost)
+        await self._life.close()
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -164,25 +144,17 @@ class Hippocampus:
         await self.close()
 
     def __enter__(self) -> Self:
-        exits.watch_sigterm()
-        opening = self._opening = self._opening or Future()
-        if not opening.done():
-            self._open(opening, None)
-        opening.result()
+        self._life.open_here()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        engine, self._engine, self._opening = self._engine, None, None
-        if engine is not None:
-            lost = engine.close()
-            exits.unwatch_sigterm()
-            _complain_about(lost)
+        self._life.close_here()
 
     def status(self) -> Status:
         """Say how the memory is: what was captured, what waits, what failed, what is stored. Never blocks."""
-        return status_of(self._engine, captured=self._captured, refused=self._refused)
+        return status_of(self._life.engine, captured=self._captured, refused=self._refused)
 
     # ------------------------------------------------------------- writing
 
@@ -254,9 +226,7 @@ class Hippocampus:
         Raises the disk's error if it fails; the turns stay buffered, and writing goes on. So it does for a
         caller that is cancelled.
         """
-        engine = self._running
-        await asyncio.shield(asyncio.wrap_future(engine.pipeline.flush()))
-        await engine.library.run(lambda: None)  # the index has followed
+        await asking.flush(self._running)
 
     async def fold(
         self, turns: Sequence[Turn], *, session: str | None = None, scope: Sequence[str] = ()
@@ -306,22 +276,36 @@ class Hippocampus:
         start: datetime | None = None,
         end: datetime | None = None,
         top_k: int | None = None,
+        max_tokens: int | None = None,
+        neighbours: int = 0,
+        mode: Mode = "memories",
     ) -> Recall:
-        """Find memories by words and, with an embedder, by meaning; best first.
+        """Find memories by words and, with an embedder, by meaning; best first (L1).
 
         Sees everything captured before the call. Only records of exactly this ``scope`` are found, with all
         of ``tags``, one of ``kinds`` and ``roles``, in ``session``, from ``start`` up to ``end``. Every hit
-        was read from the journal and checked; ``hit.why`` adds up to ``hit.score``. Raises
-        :class:`~hippo_async.errors.InvalidInput` for what cannot be asked,
+        was read from the journal and checked; ``hit.why`` always says what adds up to ``hit.score``. What one
+        speaker said more than once is one hit with its ``repeats``. With ``neighbours``, ``hit.around`` are
+        that many turns before and after it in its session and scope. The texts of hits and neighbours take at
+        most ``max_tokens``; ``notes`` say what was left out.
+
+        ``mode="deep_raw"`` looks for every word, as it was said, through the raw black box from ``start`` to
+        ``end``, which it needs both (L7), and answers in ``recall.raw``: redacted (L5), at most
+        ``raw.max_result_tokens`` (L8), and nothing that no record within the filters proves was said.
+
+        Raises :class:`~hippo_async.errors.InvalidInput` for what cannot be asked,
         :class:`~hippo_async.errors.JournalCorrupt` if a memory is not what was written.
         """
-        filters = filters_of(tags, kinds, roles, scope, session, start, end)
-        limit = limit_of(top_k, self.settings)
-        engine = self._running
-        notes = await self._settle(engine)
-        await asyncio.shield(asyncio.wrap_future(engine.warmed))
-        hits = await engine.library.run(engine.library.search, query, filters=filters, limit=limit)
-        return Recall(query, tuple(hits), notes)
+        question = asking.Question.of(
+            query,
+            filters_of(tags, kinds, roles, scope, session, start, end),
+            top_k=top_k,
+            max_tokens=max_tokens,
+            neighbours=neighbours,
+            mode=mode,
+            settings=self.settings,
+        )
+        return await asking.recall(self._running, question, self.data_dir, self.settings.raw, self._count)
 
     async def brief(
         self,
@@ -339,19 +323,14 @@ class Hippocampus:
         ``exclude_keys`` are capture keys of turns that the prompt shows anyway. Does not wait for the disk or
         for a model that is still loading: it briefs what can be found at this moment.
         """
-        limit = budget if budget is not None else self.settings.context.max_tokens // 8
-        if limit < 0:
-            raise InvalidInput(f"a budget of {limit} tokens")
+        limit = asking.briefing_budget(budget, self.settings)
         if not self.settings.briefing:
             return Briefing("", 0, limit)
-        engine = self._running
-        filters = filters_of(scope=scope)
-        return await engine.library.run(
-            select_briefing,
-            engine.library,
+        return await asking.brief(
+            self._running,
             query,
             budget=limit,
-            filters=filters,
+            filters=filters_of(scope=scope),
             exclude_keys=exclude_keys,
             top_k=self.settings.retrieval.top_k,
             count=self._count,
@@ -371,28 +350,16 @@ class Hippocampus:
         """
         if budget < 0 or chars_per_token < 1:
             raise InvalidInput(f"a budget of {budget} tokens of {chars_per_token} characters")
-        engine = self._running
-        await self._settle(engine)
-        return await engine.library.run(
-            load_recent,
-            engine.library,
-            budget_chars=budget * chars_per_token,
-            include_routine=include_routine,
-            filters=filters_of(scope=scope),
-        )
+        chars, filters = budget * chars_per_token, filters_of(scope=scope)
+        return await asking.newest_within(self._running, chars, routine=include_routine, filters=filters)
 
     async def pattern_completion(self, query: str, top_k: int = 5, *, scope: Sequence[str] = ()) -> Recall:
         """Return the records most like ``query``: by cosine over all of them, or by substring (J10).
 
         Plain: no words, no ranking signals. Writes nothing.
         """
-        engine = self._running
-        notes = await self._settle(engine)
-        await asyncio.shield(asyncio.wrap_future(engine.warmed))
-        filters = filters_of(scope=scope)
         limit = limit_of(top_k, self.settings)
-        hits = await engine.library.run(engine.library.complete, query, limit=limit, filters=filters)
-        return Recall(query, tuple(hits), notes)
+        return await asking.most_like(self._running, query, limit=limit, filters=filters_of(scope=scope))
 
     async def latest(
         self,
@@ -406,9 +373,7 @@ class Hippocampus:
     ) -> list[Record]:
         """Return the newest records that meet the filters, newest first."""
         filters = filters_of(tags, kinds, roles, scope, session)
-        engine = self._running
-        await self._settle(engine)
-        return await engine.library.run(engine.library.latest, filters=filters, limit=n)
+        return await asking.latest(self._running, limit=n, filters=filters)
 
     async def session(
         self, session: str, *, scope: Sequence[str] = (), limit: int | None = None
@@ -436,12 +401,10 @@ class Hippocampus:
         from hippo_async.journal.anchor import daily_anchor
 
         await self.flush()
-        journal = self._running.journal
-
-        def fold_day() -> DailyAnchor:
-            return daily_anchor((record for record, _ in journal.scan()), agent_id=self.agent_id, date=day)
-
-        return await anyio.to_thread.run_sync(fold_day)
+        records = (record for record, _ in self._running.journal.scan())
+        return await anyio.to_thread.run_sync(
+            partial(daily_anchor, records, agent_id=self.agent_id, date=day)
+        )
 
     async def publish_anchors(self, publishers: Sequence[Publisher] = ()) -> AnchorRun:
         """Anchor every UTC day that is over, and offer what is due to each publisher (J11, J12).
@@ -488,33 +451,7 @@ class Hippocampus:
 
     @property
     def _running(self) -> Engine:
-        if self._engine is None:
-            raise Closed("the memory is not open; use 'async with memory:' or 'await memory.open()'")
-        if self._engine.inherited:
-            raise Closed("the memory was opened before a fork and belongs to the parent; build a new one")
-        return self._engine
-
-    def _open(self, opening: Future[OpenReport], progress: Callable[[int, int], None] | None) -> None:
-        from hippo_async.engine import Engine
-
-        try:
-            engine = Engine.open(self._place, self._tools, progress)
-        except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits for the opening
-            self._opening = None
-            opening.set_exception(error)
-        else:
-            self._engine = engine
-            opening.set_result(engine.report)
-
-    def _close(self, opening: Future[OpenReport], closed: Future[int]) -> None:
-        """Close what was opened, or is still being opened, and tell how many turns were lost."""
-        try:
-            with contextlib.suppress(HippoError, OSError):
-                opening.result()
-            engine, self._engine = self._engine, None
-            closed.set_result(0 if engine is None else engine.close())
-        except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits for the end
-            closed.set_exception(error)
+        return self._life.running
 
     def _turn(
         self,
@@ -540,22 +477,3 @@ class Hippocampus:
         self._refused += 1
         logger.warning("a turn was not captured: %s", error)
         return Receipt.refused(turn_id, error)
-
-    async def _settle(self, engine: Engine) -> tuple[str, ...]:
-        """Flush before a read; a disk that fails is noted, for what is durable can still be found."""
-        try:
-            await self.flush()
-        except (HippoError, OSError) as error:
-            unwritten = f"{engine.pipeline.buffered} captured turns are not written yet ({error})"
-            return (f"{unwritten}; they were not searched",)
-        return ()
-
-
-def _in_thread(name: str, call: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-    """Start a call at once: cancelling the caller before its first pause must not keep it from running."""
-    threading.Thread(target=call, args=args, kwargs=kwargs, name=name, daemon=True).start()
-
-
-def _complain_about(lost: int) -> None:
-    if lost:
-        raise WriteFailed(f"{lost} captured turns could not be written before the memory was closed")

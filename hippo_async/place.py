@@ -45,3 +45,10 @@ def default_witness() -> Path:
     """``HIPPO_WITNESS_DIR``, or the platform's folder for user state: outside the store on purpose."""
     named = os.environ.get("HIPPO_WITNESS_DIR")
     return Path(named) if named else platformdirs.user_state_path("hippo-async") / "witness"
+
+
+def named_witness(witness: str | Path | None) -> Path | None:
+    """The witness that a caller names: ``"default"`` is the default one, ``None`` none."""
+    if witness is None:
+        return None
+    return default_witness() if witness == "default" else Path(witness)

@@ -25,7 +25,7 @@ hippo      reserved for the journal's own records
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -264,25 +264,65 @@ class Filters:
 class Hit:
     """One memory found: the verified record, its score, and why it is here.
 
-    ``why`` maps each signal (``words``, ``meaning``, …) to what it added to ``score``.
+    ``why`` maps each signal (``words``, ``meaning``, …) to what it added to ``score``. ``repeats`` are the
+    records folded into this hit, in which the same person says the same, the newest last. ``around`` are the
+    turns before and after it, if they were asked for, in the order in which they came.
     """
 
     record: Record
     score: float
     why: Mapping[str, float] = field(default_factory=dict)
+    repeats: tuple[Record, ...] = ()
+    around: tuple[Record, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the hit as plain JSON values."""
-        return {"score": self.score, "why": dict(self.why), "record": self.record.as_dict()}
+        """Return the hit as plain JSON values; of repeats, whose text is known, only which they are."""
+        return {
+            "score": self.score,
+            "why": dict(self.why),
+            "record": self.record.as_dict(),
+            "repeats": [{"record_id": same.record_id, "timestamp": same.timestamp} for same in self.repeats],
+            "around": [record.as_dict() for record in self.around],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RawHit:
+    """A raw turn found: its address (UTC date of the shard, line from 1) and a redacted piece of it (L5)."""
+
+    day: str
+    line: int
+    turn_id: str
+    timestamp: str
+    role: str
+    snippet: str
+
+    def __str__(self) -> str:
+        """Return the hit as the text that its tokens are counted on."""
+        return f"{self.day}:{self.line} {self.role}: {self.snippet}"
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What a query found, best first, with notes on anything that was left out."""
+    """What a query found, best first, with notes on anything that was left out.
+
+    ``hits`` are memories, and what iterating goes over; ``raw`` is what ``mode="deep_raw"`` found instead,
+    oldest first.
+    """
 
     query: str
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
+    raw: tuple[RawHit, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values."""
+        return {
+            "query": self.query,
+            "hits": [hit.as_dict() for hit in self.hits],
+            "raw": [asdict(hit) for hit in self.raw],
+            "notes": list(self.notes),
+        }
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from hippo_async.briefing import BriefItem, compose, select_recent, trusted
 from hippo_async.config import Settings
 from hippo_async.errors import InvalidInput
 from hippo_async.protocols import TokenCounter
-from hippo_async.records import Briefing, Filters, Kind, Record
+from hippo_async.records import Briefing, Filters, Hit, Kind, Record
 
 if TYPE_CHECKING:
     from hippo_async.index import Row
@@ -38,7 +38,7 @@ def select_briefing(
     """
     shown = set(library.ids_by_key(list(exclude_keys)).values())
     hits = library.search(query, filters=filters, limit=top_k) if query else []
-    found = [hit.record for hit in hits if _is_wanted(hit.record) and hit.record.record_id not in shown]
+    found = [hit.record for hit in hits if _is_wanted(hit.record) and shown.isdisjoint(_ids(hit))]
     found.sort(key=lambda record: record.is_fold)
     room = budget * CHARS_PER_TOKEN - sum(len(record.text) for record in found)
     rows = islice(library.newest(filters=filters, include_routine=False), RECENT_ROWS)
@@ -51,6 +51,12 @@ def select_briefing(
     items = [BriefItem(record, "recalled") for record in found]
     items += [BriefItem(record, "recent") for record in reversed(recent)]
     return compose(items, budget=budget, count=count)
+
+
+def _ids(hit: Hit) -> Iterator[str]:
+    """The records that say what a hit says: where one of them is shown, the others say nothing new."""
+    yield hit.record.record_id
+    yield from (same.record_id for same in hit.repeats)
 
 
 def _is_wanted(record: Record) -> bool:
@@ -86,6 +92,20 @@ def filters_of(
         start=start,
         end=end,
     )
+
+
+def moment_of(text: str, *, name: str, whole_day: bool = False) -> datetime:
+    """Read an ISO date or time that somebody wrote; without a zone it is in UTC.
+
+    A date is its first moment, or the first one after it for an end that takes in the ``whole_day``. Raises
+    :class:`InvalidInput` for anything else.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment + timedelta(days=1) if whole_day and len(text) <= len("2026-03-31") else moment
+    except (ValueError, OverflowError):
+        raise InvalidInput(f"{name} {text!r} is no date; write 2026-03-31 or 2026-03-31T18:00Z") from None
 
 
 def kind_of(kind: Kind | str) -> Kind:

@@ -1,6 +1,6 @@
-"""LangChain's doors to :mod:`hippo_async`: middleware, callbacks, chat message history, tools.
+"""LangChain's doors to :mod:`hippo_async`: middleware, callbacks, chat message history, retriever, tools.
 
-Names are loaded when they are first used; the callbacks, history and tools need ``langchain-core`` only.
+Names are loaded when they are first used; all but the middleware need ``langchain-core`` only.
 """
 
 from __future__ import annotations
@@ -14,14 +14,22 @@ if TYPE_CHECKING:
     from hippo_langchain.callbacks import HippoCallbackHandler
     from hippo_langchain.history import HippoChatMessageHistory
     from hippo_langchain.middleware import HippoMiddleware
+    from hippo_langchain.retriever import HippoRetriever
     from hippo_langchain.tools import memory_tools
 
-__all__ = ["HippoCallbackHandler", "HippoChatMessageHistory", "HippoMiddleware", "memory_tools"]
+__all__ = [
+    "HippoCallbackHandler",
+    "HippoChatMessageHistory",
+    "HippoMiddleware",
+    "HippoRetriever",
+    "memory_tools",
+]
 
 _HOME = {
     "HippoCallbackHandler": "callbacks",
     "HippoChatMessageHistory": "history",
     "HippoMiddleware": "middleware",
+    "HippoRetriever": "retriever",
     "memory_tools": "tools",
 }
 _EXTRA_PACKAGES = {"langchain", "langchain_core", "langgraph"}

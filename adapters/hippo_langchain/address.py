@@ -25,7 +25,13 @@ class Address:
 
 
 current_address: ContextVar[Address | None] = ContextVar("hippo_langchain_address", default=None)
-"""The address of the run whose tool is being called, set by the middleware for the memory tools."""
+"""The address of the run whose tool is being called, set by the middleware for what recalls in there."""
+
+
+def address_in(scope: Sequence[str] | None, session: str | None = None) -> Address:
+    """The address that is given, as far as it is, else that of the run, else the agent's own memory."""
+    run = current_address.get() or Address()
+    return Address(run.scope if scope is None else tuple(scope), run.session if session is None else session)
 
 
 def address_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,8 +14,10 @@ from hippo_async.errors import Closed
 from hippo_async.files import Files
 from hippo_async.index import lookup, projection, schema, vectors, words
 from hippo_async.index.generations import Generations
+from hippo_async.index.held import Held
 from hippo_async.index.rebuild import Rebuild
 from hippo_async.index.rows import Counts, Position, Row, Traits
+from hippo_async.index.seqs import Seqs
 from hippo_async.protocols import Vectors
 from hippo_async.records import Filters, Location, Record
 
@@ -38,6 +40,7 @@ class Index:
         self._origin = schema.Origin(journal_id, generation)
         self._db: sqlite3.Connection | None = None
         self._embedded_to: dict[str, int] = {}
+        self._held = Held()
 
     # Life
 
@@ -127,17 +130,33 @@ class Index:
         better.
         """
         with self._connection() as db:
-            return words.search(db, terms, filters=filters, limit=limit)
+            return words.search(db, terms, filters=filters, limit=limit, held=self._held)
 
-    def matching(self, filters: Filters) -> NDArray[np.int64]:
-        """Return the seqs, ascending, of all that the filters let through: what a vector search may find."""
+    def full_match(self, terms: Sequence[str]) -> float:
+        """Return what :meth:`search_words` gives a record of usual length with each of the terms."""
         with self._connection() as db:
-            return lookup.matching(db, filters=filters)
+            return words.full_match(db, terms, held=self._held)
+
+    def matching(self, filters: Filters) -> Seqs:
+        """Return the seqs, ascending, of all that the filters let through: what a vector search may find.
+
+        Not to be written to: it is kept for the next question.
+        """
+        with self._connection() as db:
+            return lookup.allowed(db, filters, held=self._held)
 
     def traits(self, seqs: Sequence[int]) -> dict[int, Traits]:
         """Return what ranking asks of these records; neighbours are those of the session and scope."""
         with self._connection() as db:
             return lookup.traits(db, seqs)
+
+    def around(self, seq: int, count: int) -> list[Row]:
+        """Return up to ``count`` turns before and after a record in its session and scope, in their order.
+
+        A record without a session has none.
+        """
+        with self._connection() as db:
+            return lookup.around(db, seq, count)
 
     def speakers(self, scope: Sequence[str] | None) -> list[str]:
         """Return the names under which people spoke in a scope, in any if it is ``None``."""
@@ -163,13 +182,54 @@ class Index:
         with self._connection() as db:
             return vectors.lacking(db, model_id, seqs)
 
-    def load_vectors(self, model_id: str) -> tuple[NDArray[np.int64], Vectors]:
-        """Return the seqs with a vector of this model, ascending, and their matrix, shape ``(n, dim)``.
+    def count_vectors(self, model_id: str) -> int:
+        """Return how many records have a vector of this model."""
+        with self._connection() as db:
+            return vectors.count(db, model_id)
 
-        Both are empty, of shapes ``(0,)`` and ``(0, 0)``, for a model without vectors.
+    def seqs_with_vectors(self, model_id: str) -> Seqs:
+        """Return the seqs of all records that have a vector of this model, ascending."""
+        with self._connection() as db:
+            return vectors.seqs(db, model_id)
+
+    def page_of_vectors(self, model_id: str, *, after: int, limit: int) -> tuple[Seqs, Vectors]:
+        """Return the first ``limit`` seqs above ``after`` with a vector of this model, and their vectors.
+
+        The matrix is of shape ``(n, dim)``; without any, both are empty.
         """
         with self._connection() as db:
-            return vectors.load(db, model_id)
+            return vectors.page(db, model_id, after=after, limit=limit)
+
+    def vectors_of(self, model_id: str, seqs: Sequence[int] | Seqs) -> tuple[Seqs, Vectors]:
+        """Return those of ``seqs`` that have a vector of this model, in their order, and their matrix."""
+        with self._connection() as db:
+            return vectors.of(db, model_id, seqs)
+
+    def drop_other_vectors(self, model_id: str, *, limit: int) -> bool:
+        """Remove up to ``limit`` vectors of all models but this; say whether there may be more of them."""
+        with self._connection() as db:
+            return vectors.drop_others(db, model_id, limit=limit)
+
+    def beside(self, name: str) -> Path | None:
+        """Return the path of a file that :meth:`keep_beside` wrote, or ``None`` if it did not."""
+        directory = self._generations.current()
+        return directory / name if directory and self._files.exists(directory / name) else None
+
+    def keep_beside(self, name: str, write: Callable[[Path], None]) -> None:
+        """Have ``write`` write a file that lives and dies with this generation, whole or not at all.
+
+        It holds what can be made of the index again. The only one of its suffix stays: others are removed.
+        """
+        directory = self._generations.current()
+        if directory is None:
+            return
+        fresh = directory / f"{name}.new"
+        write(fresh)
+        self._files.sync_file(fresh)
+        kept = self._files.move(fresh, name)
+        for other in self._files.list(directory):
+            if other != name and Path(other).suffix == kept.suffix:
+                self._files.remove(directory / other)
 
     # Generations
 
@@ -179,14 +239,17 @@ class Index:
             raise Closed("the index is not open")
         try:
             yield self._db
-        except sqlite3.DatabaseError as error:
+        except schema.FAILURES as error:
             if schema.is_damage(error):
                 self._generations.disown()
+            if isinstance(error, UnicodeDecodeError):
+                raise sqlite3.DatabaseError("a text in the index is damaged") from error
             raise
 
     def _adopt(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._embedded_to = {}
+        self._held = Held()
 
     def _reopened(self) -> sqlite3.Connection | None:
         directory = self._generations.current()

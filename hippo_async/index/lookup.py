@@ -6,11 +6,10 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hippo_async.index.filters import condition
+from hippo_async.index.held import Held
 from hippo_async.index.rows import COLUMNS, Counts, Row, Traits, packed, row_from, undamaged
+from hippo_async.index.seqs import Seqs, read_seqs
 from hippo_async.records import Filters, Kind, Novelty
 
 _FIRST_PAGE = 32
@@ -65,6 +64,26 @@ def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
     return {seq: Traits(*values) for seq, *values in found}
 
 
+def around(db: sqlite3.Connection, seq: int, count: int) -> list[Row]:
+    """Return up to ``count`` turns before and after a record in its session and scope, in their order."""
+    before = _beside(db, seq, count, "AND r.seq < o.seq ORDER BY r.seq DESC LIMIT :count")
+    after = _beside(db, seq, count, "AND r.seq > o.seq ORDER BY r.seq LIMIT :count")
+    return [*reversed(before), *after]
+
+
+def _beside(db: sqlite3.Connection, seq: int, count: int, side: str) -> list[Row]:
+    query = "\n".join(
+        (
+            "SELECT",
+            COLUMNS,
+            "FROM records AS o CROSS JOIN records AS r ON r.turn AND r.session = o.session",
+            "AND r.scope = o.scope WHERE o.seq = :seq",
+            side,
+        )
+    )
+    return [row_from(columns) for columns in db.execute(query, {"seq": int(seq), "count": count})]
+
+
 def speakers(db: sqlite3.Connection, scope: Sequence[str] | None) -> list[str]:
     """Return the names under which people spoke in a scope, in any if it is ``None``."""
     if scope is None:
@@ -94,11 +113,12 @@ def newest(db: sqlite3.Connection, *, filters: Filters, include_routine: bool) -
         before, size = page[-1].seq, min(2 * size, _PAGE)
 
 
-def matching(db: sqlite3.Connection, *, filters: Filters) -> NDArray[np.int64]:
-    """Return the seqs of all that the filters let through, ascending."""
+def allowed(db: sqlite3.Connection, filters: Filters, *, held: Held) -> Seqs:
+    """Return the seqs of all that the filters let through, ascending; nearly always that is a whole scope."""
+    if filters.scope is not None and filters == Filters(scope=filters.scope):
+        return held.visible(db, filters.scope)
     where, values = condition(filters)
-    query = "\n".join(("SELECT r.seq FROM records AS r WHERE", where, "ORDER BY r.seq"))
-    return np.array(db.execute(query, values).fetchall(), dtype=np.int64).reshape(-1)
+    return read_seqs(db, "\n".join(("SELECT r.seq AS seq FROM records AS r WHERE", where)), values)
 
 
 def counts(db: sqlite3.Connection) -> Counts:

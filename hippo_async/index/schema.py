@@ -32,6 +32,8 @@ CREATE TABLE records (
     speaker TEXT, substance INTEGER NOT NULL, asks INTEGER NOT NULL
 );
 CREATE INDEX records_visible ON records (scope, seq, searchable) WHERE searchable;
+CREATE INDEX records_sessions ON records (session, scope) WHERE searchable AND session IS NOT NULL;
+CREATE INDEX records_times ON records (scope, timestamp) WHERE searchable;
 CREATE INDEX records_turns ON records (session, scope, seq) WHERE turn;
 CREATE INDEX records_keys ON records (key) WHERE key IS NOT NULL;
 CREATE TABLE tags (tag TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tag, seq)) WITHOUT ROWID;
@@ -50,6 +52,9 @@ CREATE TABLE vectors (
 
 # What SQLite says about a file that is no database, and about a damaged one.
 _DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
+# A text that is no UTF-8 is mostly an `OperationalError`, but not where its message cannot be written either.
+FAILURES = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ def open_existing(path: Path, *, origin: Origin) -> sqlite3.Connection | None:
     try:
         if _is_sound(db, origin):
             return _tuned(db)
-    except sqlite3.DatabaseError as error:
+    except FAILURES as error:
         if not is_damage(error):
             db.close()
             raise
@@ -95,9 +100,14 @@ def open_existing(path: Path, *, origin: Origin) -> sqlite3.Connection | None:
     return None
 
 
-def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Say whether an error means that the file itself is not sound, rather than locked, full or misused."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+def is_damage(error: Exception) -> bool:
+    """Say whether one of ``FAILURES`` means that the file is damaged, rather than locked, full or misused."""
+    if isinstance(error, UnicodeDecodeError):
+        return True
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # not SQLite's own: Python could not decode a text in it
+        return "decode" in str(error)
+    return code & 0xFF in _DAMAGED
 
 
 def _is_sound(db: sqlite3.Connection, origin: Origin) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hippo_async.errors import InvalidInput
+from hippo_async.index.seqs import Seqs, read_seqs
 from hippo_async.protocols import Vectors
 
 _LITTLE_ENDIAN = np.dtype("<f4")
-_PAGE = 4096
 
 
 def put(db: sqlite3.Connection, model_id: str, rows: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
@@ -61,24 +61,53 @@ def lacking(db: sqlite3.Connection, model_id: str, seqs: Sequence[int]) -> set[i
     return {seq for (seq,) in found}
 
 
-def load(db: sqlite3.Connection, model_id: str) -> tuple[NDArray[np.int64], Vectors]:
-    """Return the seqs with a vector of this model, ascending, and the matrix of shape ``(n, dim)``."""
-    found = db.execute("SELECT model, dim FROM models WHERE model_id = ?", (model_id,)).fetchone()
-    if found is None:
-        return np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.float32)
-    model, dim = found
-    (count,) = db.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).fetchone()
-    seqs = np.empty(count, dtype=np.int64)
-    matrix = np.empty((count, dim), dtype=np.float32)
-    stored = db.execute("SELECT seq, vector FROM vectors WHERE model = ? ORDER BY seq", (model,))
-    filled = 0
-    while page := stored.fetchmany(_PAGE):
-        end = filled + len(page)
-        seqs[filled:end] = [seq for seq, _ in page]
-        joined = b"".join(vector for _, vector in page)
-        matrix[filled:end] = np.frombuffer(joined, dtype=_LITTLE_ENDIAN).reshape(len(page), dim)
-        filled = end
-    return seqs, matrix
+def count(db: sqlite3.Connection, model_id: str) -> int:
+    """Return how many records have a vector of this model."""
+    query = "SELECT count(*) FROM vectors JOIN models USING (model) WHERE models.model_id = ?"
+    return int(db.execute(query, (model_id,)).fetchone()[0])
+
+
+def seqs(db: sqlite3.Connection, model_id: str) -> Seqs:
+    """Return the seqs of all records that have a vector of this model, ascending."""
+    query = "SELECT seq FROM vectors WHERE model = (SELECT model FROM models WHERE model_id = :model_id)"
+    return read_seqs(db, query, {"model_id": model_id})
+
+
+def page(db: sqlite3.Connection, model_id: str, *, after: int, limit: int) -> tuple[Seqs, Vectors]:
+    """Return the first ``limit`` seqs above ``after`` that have a vector of this model, and their vectors."""
+    found = db.execute(
+        "SELECT seq, vector FROM vectors WHERE model = (SELECT model FROM models WHERE model_id = ?)"
+        " AND seq > ? ORDER BY seq LIMIT ?",
+        (model_id, after, limit),
+    )
+    return _matrix(found.fetchall())
+
+
+def of(db: sqlite3.Connection, model_id: str, wanted: Sequence[int] | Seqs) -> tuple[Seqs, Vectors]:
+    """Return those of the seqs that have a vector of this model, in their order, and these vectors."""
+    found = db.execute(
+        "SELECT v.seq, v.vector FROM json_each(?) AS asked CROSS JOIN vectors AS v ON v.seq = asked.value"
+        " AND v.model = (SELECT model FROM models WHERE model_id = ?) ORDER BY asked.key",
+        (json.dumps([int(seq) for seq in wanted]), model_id),
+    )
+    return _matrix(found.fetchall())
+
+
+def drop_others(db: sqlite3.Connection, model_id: str, *, limit: int) -> bool:
+    """Remove up to ``limit`` vectors of other models and say whether there may be more."""
+    with db:
+        removed = db.execute(
+            "DELETE FROM vectors WHERE rowid IN (SELECT vectors.rowid FROM models JOIN vectors USING (model)"
+            " WHERE models.model_id <> ? LIMIT ?)",
+            (model_id, limit),
+        ).rowcount
+    return removed == limit
+
+
+def _matrix(rows: Sequence[tuple[int, bytes]]) -> tuple[Seqs, Vectors]:
+    found = np.array([seq for seq, _ in rows], dtype=np.int64)
+    joined = np.frombuffer(b"".join(vector for _, vector in rows), dtype=_LITTLE_ENDIAN)
+    return found, joined.reshape(len(rows), -1) if rows else np.empty((0, 0), dtype=np.float32)
 
 
 def _model(db: sqlite3.Connection, model_id: str, *, dim: int) -> tuple[int, int]:

@@ -49,7 +49,7 @@ class MeaningNovelty:
 
     def _similarity(self, vector: NDArray[np.float32]) -> float:
         filled = min(self._seen, self._cache_size)
-        nearest = float((self._recent[:filled] @ vector).max()) if filled else 0.0
+        nearest = float(np.einsum("ij,j->i", self._recent[:filled], vector).max()) if filled else 0.0
         return (nearest - self._mean) / (1.0 - self._mean)
 
     def _remember(self, vector: NDArray[np.float32]) -> None:

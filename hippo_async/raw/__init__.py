@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from hippo_async.raw.admission import Admission, Candidate, Reason, admit
 from hippo_async.raw.redact import redact
-from hippo_async.raw.scan import RawHit, RawScan, deep_raw
+from hippo_async.raw.scan import RawScan, Sealed, Window, deep_raw
 from hippo_async.raw.shards import RawShards
 from hippo_async.raw.turn import RawTurn
 
 __all__ = [
     "Admission",
     "Candidate",
-    "RawHit",
     "RawScan",
     "RawShards",
     "RawTurn",
     "Reason",
+    "Sealed",
+    "Window",
     "admit",
     "deep_raw",
     "redact",

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import aiofiles
 import aiofiles.os
+import anyio.to_thread
 
 from hippo_async.errors import InvalidInput
 from hippo_async.protocols import TokenCounter
 from hippo_async.raw.redact import redact
 from hippo_async.raw.shards import FOLDER, days
 from hippo_async.raw.turn import RawTurn, decode
-from hippo_async.records import utc_timestamp
+from hippo_async.records import RawHit, utc_timestamp
 
 MB = 1024 * 1024
-CHUNK = 32 * 1024  # decoding the lines of one takes half a millisecond of the event loop
+CHUNK = 256 * 1024
 WIDEST_SNIPPET = 400
 NARROWEST_SNIPPET = 20
 
-
-@dataclass(frozen=True, slots=True)
-class RawHit:
-    """A raw turn found: its address (UTC date of the shard, line from 1) and a redacted piece of it."""
-
-    day: str
-    line: int
-    turn_id: str
-    timestamp: str
-    role: str
-    snippet: str
-
-    def __str__(self) -> str:
-        """Return the hit as the text that its tokens are counted on."""
-        return f"{self.day}:{self.line} {self.role}: {self.snippet}"
+Sealed = Callable[[Sequence[RawTurn]], Mapping[str, RawTurn]]
+"""Returns raw turns, by their turn id, as the journal sealed them, and only those that the one who asks may
+see. Is called in a worker thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,116 +37,178 @@ class RawScan:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Reading:
-    """How far a scan has come: bytes it may still read, damaged lines, the day where it ran out of bytes."""
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time that a scan is about: from ``start`` up to ``end``, in UTC."""
 
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def of(cls, start: datetime | None, end: datetime | None) -> Window:
+        """Take a caller's window. Raises :class:`InvalidInput` for none, or a naive or empty one (L7)."""
+        if start is None or end is None:
+            raise InvalidInput("a raw scan needs both a start and an end of its time window (L7)")
+        if start.tzinfo is None or end.tzinfo is None:
+            raise InvalidInput("start and end of a raw scan need a time zone")
+        if start >= end:
+            raise InvalidInput("the time window of a raw scan ends before it starts, or when it does")
+        return cls(start.astimezone(UTC), end.astimezone(UTC))
+
+    def holds(self, moment: datetime) -> bool:
+        """Say whether a moment lies inside."""
+        return self.start <= moment < self.end
+
+    def overlaps(self, day: str) -> bool:
+        """Say whether the shard of a day may hold turns of this window."""
+        return str(self.start.date()) <= day <= str(self.end.date())
+
+
+@dataclass(slots=True)
+class _Scan:
+    """What is looked for, and how far a scan has come. Its methods work in one thread at a time."""
+
+    window: Window
+    terms: Sequence[str]
+    sealed: Sealed
+    count: TokenCounter
+    max_tokens: int
     left: int
+    day: str = ""
+    line: int = 0
+    rest: bytes = b""
+    tokens: int = 0
     damaged: int = 0
+    altered: int = 0
     stopped: str | None = None
+    cut: bool = False
+    hits: list[RawHit] = field(default_factory=list)
+
+    def begin(self, day: str) -> None:
+        """Begin with the shard of a day."""
+        self.day, self.line, self.rest = day, 0, b""
+
+    def look_through(self, chunk: bytes) -> None:
+        """Take the hits out of the next piece of a shard, until there is no room for more.
+
+        Lines end with ``\\n`` alone: a text may hold every other line break as it is.
+        """
+        *lines, self.rest = (self.rest + chunk).split(b"\n")
+        self._look_at(lines)
+
+    def end(self) -> None:
+        """Take the last line of a shard, if it has no line end."""
+        if self.rest:
+            self._look_at([self.rest])
+
+    def notes(self, max_scan_mb: int) -> tuple[str, ...]:
+        """Say what was left out; the cut comes last (L8)."""
+        notes = []
+        if self.damaged:
+            notes.append(f"{self.damaged} damaged raw lines were skipped")
+        if self.altered:
+            notes.append(f"{self.altered} raw lines do not say what the journal sealed; they were left out")
+        if self.stopped:
+            notes.append(f"the scan stopped in {self.stopped} after {max_scan_mb} MB; narrow the time window")
+        if self.cut:
+            notes.append(f"some raw records were cut to keep to the budget of {self.max_tokens} tokens")
+        return tuple(notes)
+
+    def _look_at(self, lines: Sequence[bytes]) -> None:
+        decoded = list(enumerate(map(self._decoded, lines), self.line + 1))
+        self.line += len(lines)
+        turns = [(number, turn) for number, turn in decoded if turn is not None and self._is_asked_for(turn)]
+        sealed = self.sealed([turn for _, turn in turns]) if turns else {}
+        for number, turn in turns:
+            if turn.turn_id not in sealed:
+                continue
+            if turn != sealed[turn.turn_id]:
+                self.altered += 1
+                continue
+            hit = self._hit(number, turn)
+            self.tokens += self.count(str(hit))
+            self.cut = self.tokens > self.max_tokens
+            if self.cut:
+                return
+            self.hits.append(hit)
+
+    def _decoded(self, line: bytes) -> RawTurn | None:
+        try:
+            return decode(line)
+        except ValueError:
+            self.damaged += 1
+            return None
+
+    def _is_asked_for(self, turn: RawTurn) -> bool:
+        folded = turn.content.casefold()
+        return self.window.holds(turn.timestamp) and all(term in folded for term in self.terms)
+
+    def _hit(self, line: int, turn: RawTurn) -> RawHit:
+        width = min(max(self.max_tokens // 4, NARROWEST_SNIPPET), WIDEST_SNIPPET)
+        snippet = _snippet(redact(turn.content), self.terms, width)
+        return RawHit(self.day, line, turn.turn_id, utc_timestamp(turn.timestamp), turn.role, snippet)
 
 
 async def deep_raw(
     root: Path,
     query: str,
     *,
-    start: datetime | None,
-    end: datetime | None,
+    window: Window,
+    sealed: Sealed,
     count_tokens: TokenCounter,
     max_scan_mb: int = 16,
     max_result_tokens: int = 1000,
 ) -> RawScan:
-    """Find the raw turns from ``start`` to ``end``, both included, that hold every word of the query (L7).
+    """Find the raw turns of a window that hold every word of the query (L7).
 
     Words are looked for as plain substrings, case folded, in any order; an empty query takes all. Shards are
     read oldest first and line by line, at most ``max_scan_mb``; lines that are no turns are skipped and
-    counted. Snippets are redacted (L5). The tokens of ``str(hit)`` over all hits never exceed
-    ``max_result_tokens``: the first that would end the result, and the last note says so (L8).
+    counted. A raw line carries neither scope nor seal: only turns that ``sealed`` knows are shown, and only
+    if they still say what was sealed. Snippets are redacted (L5). The tokens of ``str(hit)`` over all hits
+    never exceed ``max_result_tokens``: the first that would end the result, and the last note says so (L8).
 
-    Raises :class:`InvalidInput` without an aware start and end in order, and ``OSError`` if a shard cannot be
-    read.
+    Reads, looks and counts in worker threads. A caller that is cancelled leaves at most one chunk to be
+    finished. Raises ``OSError`` if a shard cannot be read.
     """
-    first, last = _window(start, end)
     terms = query.casefold().split()
-    width = min(max(max_result_tokens // 4, NARROWEST_SNIPPET), WIDEST_SNIPPET)
-    reading = _Reading(left=max_scan_mb * MB)
-    hits: list[RawHit] = []
-    tokens, cut = 0, False
-    async with aclosing(_turns(root / FOLDER, first, last, reading)) as turns:
-        async for day, line, turn in turns:
-            if not _matches(turn.content, terms):
-                continue
-            hit = _hit(day, line, turn, terms, width)
-            tokens += count_tokens(str(hit))
-            if cut := tokens > max_result_tokens:
-                break
-            hits.append(hit)
-    return RawScan(tuple(hits), _notes(reading, max_scan_mb, max_result_tokens if cut else None))
+    scan = _Scan(window, terms, sealed, count_tokens, max_result_tokens, left=max_scan_mb * MB)
+    for day, name in await _shards(root / FOLDER, window):
+        scan.begin(day)
+        await _read_through(root / FOLDER / name, scan)
+        if scan.cut or scan.stopped:
+            break
+    return RawScan(tuple(scan.hits), scan.notes(max_scan_mb))
 
 
-def _window(start: datetime | None, end: datetime | None) -> tuple[datetime, datetime]:
-    if start is None or end is None:
-        raise InvalidInput("a raw scan needs both a start and an end of its time window")
-    if start.tzinfo is None or end.tzinfo is None:
-        raise InvalidInput("start and end of a raw scan need a time zone")
-    if start > end:
-        raise InvalidInput("the time window of a raw scan ends before it starts")
-    return start.astimezone(UTC), end.astimezone(UTC)
-
-
-async def _turns(
-    folder: Path, first: datetime, last: datetime, reading: _Reading
-) -> AsyncGenerator[tuple[str, int, RawTurn], None]:
-    for day, name in await _shards(folder, first, last):
-        async with aclosing(_lines(folder / name, reading)) as lines:
-            async for number, line in lines:
-                turn = _decoded(line, reading)
-                if turn is not None and first <= turn.timestamp <= last:
-                    yield day, number, turn
-        if reading.stopped:
-            return
-
-
-async def _shards(folder: Path, first: datetime, last: datetime) -> list[tuple[str, str]]:
+async def _shards(folder: Path, window: Window) -> list[tuple[str, str]]:
     try:
         names = await aiofiles.os.listdir(folder)
     except FileNotFoundError:
         return []
-    return [(day, name) for day, name in days(names) if str(first.date()) <= day <= str(last.date())]
+    return [(day, name) for day, name in days(names) if window.overlaps(day)]
 
 
-async def _lines(path: Path, reading: _Reading) -> AsyncGenerator[tuple[int, bytes], None]:
-    """Yield ``(number, line)``, split on ``\\n`` alone: a text may hold every other line break as it is."""
-    number, rest = 0, b""
-    async with aiofiles.open(path, "rb") as file:
-        while chunk := await file.read(min(CHUNK, reading.left)):
-            reading.left -= len(chunk)
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                number += 1
-                yield number, line
-        if reading.left == 0 and await file.read(1):
-            reading.stopped = path.stem
-        elif rest:
-            yield number + 1, rest
+async def _read_through(path: Path, scan: _Scan) -> None:
+    offset = 0
+    while not scan.cut and (chunk := await _chunk(path, offset, min(CHUNK, scan.left))):
+        offset += len(chunk)
+        scan.left -= len(chunk)
+        await anyio.to_thread.run_sync(scan.look_through, chunk)
+    if scan.left == 0 and not scan.cut and await _chunk(path, offset, 1):
+        scan.stopped = path.stem
+    elif not scan.cut:
+        await anyio.to_thread.run_sync(scan.end)
 
 
-def _decoded(line: bytes, reading: _Reading) -> RawTurn | None:
-    try:
-        return decode(line)
-    except ValueError:
-        reading.damaged += 1
-        return None
+async def _chunk(path: Path, offset: int, size: int) -> bytes:
+    """Read a piece of a file, which is open no longer than that, whenever its reader is cancelled."""
 
+    async def read() -> bytes:
+        async with aiofiles.open(path, "rb") as file:
+            await file.seek(offset)
+            return await file.read(size)
 
-def _matches(content: str, terms: Sequence[str]) -> bool:
-    folded = content.casefold()
-    return all(term in folded for term in terms)
-
-
-def _hit(day: str, line: int, turn: RawTurn, terms: Sequence[str], width: int) -> RawHit:
-    snippet = _snippet(redact(turn.content), terms, width)
-    return RawHit(day, line, turn.turn_id, utc_timestamp(turn.timestamp), turn.role, snippet)
+    return await asyncio.shield(read())
 
 
 def _snippet(text: str, terms: Sequence[str], width: int) -> str:
@@ -168,14 +219,3 @@ def _snippet(text: str, terms: Sequence[str], width: int) -> str:
     begin = max(0, min(min(found, default=0) - width // 4, len(text) - width))
     piece = text[begin : begin + width]
     return ("…" if begin else "") + piece + ("…" if begin + width < len(text) else "")
-
-
-def _notes(reading: _Reading, max_scan_mb: int, budget: int | None) -> tuple[str, ...]:
-    notes = []
-    if reading.damaged:
-        notes.append(f"{reading.damaged} damaged raw lines were skipped")
-    if reading.stopped:
-        notes.append(f"the scan stopped in {reading.stopped} after {max_scan_mb} MB; narrow the time window")
-    if budget is not None:
-        notes.append(f"some raw records were cut to keep to the budget of {budget} tokens")
-    return tuple(notes)

@@ -196,6 +196,10 @@ class Library:
         """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
         return self._search.complete(text, limit=limit, filters=filters)
 
+    def around(self, record: Record, count: int) -> list[Record]:
+        """Return up to ``count`` turns before and after a record in its session and scope, in their order."""
+        return self.read(self._index.around(record.seq, count))
+
     def read(self, rows: Iterable[Row]) -> list[Record]:
         """Read records from the journal, verified; so are the labels by which the index found them."""
         return [self._read(row) for row in rows]

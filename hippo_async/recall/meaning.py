@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Sequence
 
 from hippo_async.index import Index, Row, analyzer
 from hippo_async.protocols import Embedder
+from hippo_async.recall.nearest import Nearest
 from hippo_async.recall.rank import Scores
-from hippo_async.recall.vectors import VectorMatrix
 from hippo_async.records import Filters, Record
 
 logger: logging.Logger = logging.getLogger("hippo_async.recall")
 
 EMBED_RECORDS = 64
+DROPPED = 500
+"""Vectors of another model removed at once; each is overwritten on the disk."""
+
 EMBEDDED_CHARS = 2000
 """How much of a text its vector stands for: models read some hundred words."""
 
@@ -43,16 +46,18 @@ class Meaning:
         self._index = index
         self._read = read
         self._embedder: Embedder | None = None
-        self._matrix: VectorMatrix | None = None
+        self._nearest: Nearest | None = None
         self.failures: int = 0
 
     def adopt(self, embedder: Embedder) -> None:
         """Search by meaning from now on, with a model that is loaded and ready."""
         self._embedder = embedder
+        self.forget()
 
     def forget(self) -> None:
         """Read the vectors from the index again: it was made anew."""
-        self._matrix = None
+        if self._embedder is not None:
+            self._nearest = Nearest(self._index, model_id=self._embedder.model_id, dim=self._embedder.dim)
 
     @property
     def known(self) -> bool:
@@ -60,11 +65,19 @@ class Meaning:
         return self._embedder is not None
 
     def embed_missing(self) -> bool:
-        """Give a batch of records their vectors; return whether there may be more to do."""
-        if self._embedder is None:
+        """Do a step of the work in the background; return whether there may be more to do.
+
+        A batch of records is given vectors; when none is without, a batch of those of other models is
+        removed; when there are none, a step is done of what makes searches fast.
+        """
+        if self._embedder is None or self._nearest is None:
             return False
         seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
-        return self.embed(self._read(self._index.rows(seqs))) and len(seqs) == EMBED_RECORDS
+        if seqs:
+            return self.embed(self._read(self._index.rows(seqs)))
+        if self._index.drop_other_vectors(self._embedder.model_id, limit=DROPPED):
+            return True
+        return self._nearest.prepare()
 
     def embed(self, records: Sequence[Record]) -> bool:
         """Store the vectors of records and say whether it worked; what failed is tried at the next start."""
@@ -78,8 +91,8 @@ class Meaning:
             self.failures += 1
             logger.exception("no vectors could be stored; these records are found by words only for now")
             return False
-        if self._matrix is not None:
-            self._matrix.add(seqs, vectors)
+        if self._nearest is not None:
+            self._nearest.add(seqs, vectors)
         return True
 
     def search(self, text: str, *, filters: Filters, limit: int) -> Scores:
@@ -97,12 +110,11 @@ class Meaning:
 
     def nearest(self, text: str, *, filters: Filters, limit: int) -> Scores:
         """Do what :meth:`search` does, and raise what the model raises."""
-        assert self._embedder is not None, "asked for meaning without a model"  # noqa: S101
-        matrix = self._loaded(self._embedder)
-        if not len(matrix):
+        assert self._embedder and self._nearest, "asked for meaning without a model"  # noqa: S101
+        if self._nearest.is_empty:
             return []
         [vector] = self._embedder.embed_queries([embeddable(text)])
-        return matrix.search(vector, allowed=self._index.matching(filters), limit=limit)
+        return self._nearest.search(vector, filters=filters, limit=limit)
 
     def lacking(self, seqs: Sequence[int]) -> set[int]:
         """Those of the records that still wait for their vectors, as after a restart."""
@@ -117,16 +129,6 @@ class Meaning:
         wanted = sorted({seq for seq in before.values() if seq is not None})
         texts = {record.seq: record.text for record in self._read(self._index.rows(wanted))}
         return [_document(record, texts.get(before.get(record.seq) or -1)) for record in records]
-
-    def _loaded(self, embedder: Embedder) -> VectorMatrix:
-        """The vectors in memory, read from the index at the first question."""
-        if self._matrix is None:
-            matrix = VectorMatrix(embedder.dim)
-            seqs, rows = self._index.load_vectors(embedder.model_id)
-            if len(seqs):
-                matrix.add(seqs, rows)
-            self._matrix = matrix
-        return self._matrix
 
 
 def _says_little(record: Record) -> bool:

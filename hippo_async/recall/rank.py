@@ -15,39 +15,38 @@ from datetime import datetime, timedelta
 from hippo_async.index.rows import Traits
 
 WORDS = 0.5
-MEANING = 0.4
-"""What the best match by words counts, and the best by meaning; one alone counts as much as both."""
+MEANING = 0.2
+"""What a full match by words counts, and the best by meaning. What the best match by words falls short of a
+full one is meaning's to give: a question in other words, or in another language, is answered by that alone.
+"""
 
-BEFORE = 0.2
-AFTER = 0.25
+FULL_SHARE = 0.7
+"""How much of the score of a record with all words of a question, each once, is taken for a full match."""
+
+BEFORE = 0.15
+AFTER = 0.3
 """What a turn gains from the turns before and after it, per point of theirs: an answer stands beside its
 question."""
 
 SPEAKER = 0.2
 """What a turn gains for being said by the one person whom the question names."""
 
-SESSION = 0.2
-"""What a turn gains from its session, per point of the mean of the session's three best."""
+SESSION = 0.45
+BEST_OF_SESSION = 2
+"""What a turn gains from the company of its session, per point of the mean of the session's best two."""
 
-GATHERED = 0.2
-"""What a turn gains for the share of the question's words that its session gathers, against the best one."""
+SUBSTANCE = 0.1
+FULL_SUBSTANCE = 30
+"""What a turn gains for saying much: in full from that many content words on, by their logarithm below."""
 
-SUBSTANCE = 0.12
-"""What a turn gains for saying much: in full from 30 content words on, by their logarithm below."""
-
-ASKING = 0.12
+ASKING = 0.18
 """What a turn loses for ending as a question: it rarely holds an answer."""
 
-TIME = 0.2
+TIME = 0.5
 """What a turn gains for standing at the time that the question names."""
 
-RECENCY = 0.03
+RECENCY = 0.02
 """How much of its score a turn of this moment gains, and one from long ago loses."""
-
-BEST_OF_SESSION = 3
-GATHERING = 20
-"""How many of its turns a session gathers words from, so that a long one is not found for its length."""
-FULL_SUBSTANCE = 30
 
 Scores = Sequence[tuple[int, float]]
 """Pairs of a seq and a score of which more is better."""
@@ -79,6 +78,7 @@ def rank(
     words: Scores,
     meaning: Scores,
     *,
+    full_match: float = 0.0,
     traits: Mapping[int, Traits] | None = None,
     asked: Asked | None = None,
     unembedded: Collection[int] = (),
@@ -86,23 +86,23 @@ def rank(
 ) -> list[Ranked]:
     """Put the candidates of both searches in order, best first, newer ones first among equals.
 
-    BM25 scores (not negative) are divided by the highest, cosines stretched to 0…1 within their list, and the
-    two summed by weight; where one search found nothing the other counts for both, and so do words for the
-    ``unembedded``, which have no vector yet that meaning could find. To that come the signals named above, as
-    far as ``traits`` and what is ``asked`` say anything. Scores say which is better within one query; they
-    mean nothing across queries.
+    BM25 scores (not negative) are divided by the highest, or by a share of ``full_match`` where not even the
+    best comes near it; cosines are stretched to 0…1 within their list; and the two are summed by weight.
+    Where there are no cosines words count for both, and so they do for the ``unembedded``, which have no
+    vector yet that meaning could find. To that come the signals named above, as far as ``traits`` and what is
+    ``asked`` say anything. Scores say which is better within one query; they mean nothing across queries.
 
     ``echoes`` say what the question says, word for word, as the turn that asked it does. They match like
     nothing else can, so the others are measured without them; they get the full score themselves.
     """
-    by_words = _by_highest(words, echoes)
-    whys = _matches(by_words, _stretched(meaning, echoes), unembedded)
+    by_words = _by_highest(words, echoes, at_least=FULL_SHARE * full_match)
+    whys = _matches(by_words, _stretched(meaning, echoes), unembedded, echoes)
     known = {seq: trait for seq, trait in (traits or {}).items() if seq in whys}
     _add_neighbours(whys, known)
     if asked is not None and asked.speaker is not None:
         said = [seq for seq, trait in known.items() if trait.speaker == asked.speaker]
         _add(whys, "speaker", dict.fromkeys(said, SPEAKER))
-    _add_session(whys, known, by_words)
+    _add_session(whys, known)
     _add(whys, "substance", {seq: SUBSTANCE * _substance(trait) for seq, trait in known.items()})
     _add(whys, "question", {seq: -ASKING for seq, trait in known.items() if trait.asks})
     if asked is not None:
@@ -111,19 +111,27 @@ def rank(
     return sorted(ranked, key=lambda candidate: (-candidate.score, -candidate.seq))
 
 
-def _matches(words: Mapping[int, float], meaning: Mapping[int, float], unembedded: Collection[int]) -> Whys:
+def _matches(
+    words: Mapping[int, float],
+    meaning: Mapping[int, float],
+    unembedded: Collection[int],
+    echoes: Collection[int],
+) -> Whys:
+    best = max((score for seq, score in words.items() if seq not in echoes), default=0.0)
+    by_meaning = MEANING + WORDS * (1.0 - best)
     whys: Whys = {}
     for seq, score in words.items():
         alone = not meaning or seq in unembedded
         whys.setdefault(seq, {})["words"] = (WORDS + MEANING if alone else WORDS) * score
     for seq, score in meaning.items():
-        whys.setdefault(seq, {})["meaning"] = (MEANING if words else WORDS + MEANING) * score
+        whys.setdefault(seq, {})["meaning"] = by_meaning * score
     return whys
 
 
-def _by_highest(scores: Scores, echoes: Collection[int]) -> dict[int, float]:
-    highest = max((score for seq, score in scores if seq not in echoes), default=0.0) or 1.0
-    return {seq: 1.0 if seq in echoes else score / highest for seq, score in scores}
+def _by_highest(scores: Scores, echoes: Collection[int], *, at_least: float) -> dict[int, float]:
+    highest = max((score for seq, score in scores if seq not in echoes), default=0.0)
+    whole = max(highest, at_least) or 1.0
+    return {seq: 1.0 if seq in echoes else score / whole for seq, score in scores}
 
 
 def _stretched(scores: Scores, echoes: Collection[int]) -> dict[int, float]:
@@ -152,22 +160,16 @@ def _add_neighbours(whys: Whys, traits: Mapping[int, Traits]) -> None:
         _add(whys, "neighbours", {seq: BEFORE * before + AFTER * after})
 
 
-def _add_session(whys: Whys, traits: Mapping[int, Traits], words: Mapping[int, float]) -> None:
-    """Add what a turn gains from the company of its session: its best, and the words it gathers in all."""
+def _add_session(whys: Whys, traits: Mapping[int, Traits]) -> None:
+    """Add what a turn gains from the best of its session: where much was found, the rest is worth more."""
     sessions: dict[str, list[int]] = defaultdict(list)
     for seq, trait in traits.items():
         if trait.session is not None:
             sessions[trait.session].append(seq)
     own = _totals(whys)
-    gathered = {
-        name: sum(sorted((words.get(seq, 0.0) for seq in seqs), reverse=True)[:GATHERING])
-        for name, seqs in sessions.items()
-    }
-    most = max(gathered.values(), default=0.0) or 1.0
-    for name, seqs in sessions.items():
+    for seqs in sessions.values():
         best = sorted((own[seq] for seq in seqs), reverse=True)[:BEST_OF_SESSION]
-        gain = SESSION * sum(best) / BEST_OF_SESSION + GATHERED * gathered[name] / most
-        _add(whys, "session", dict.fromkeys(seqs, gain))
+        _add(whys, "session", dict.fromkeys(seqs, SESSION * sum(best) / BEST_OF_SESSION))
 
 
 def _substance(trait: Traits) -> float:

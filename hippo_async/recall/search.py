@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from hippo_async.index import Index, Row
 from hippo_async.recall.dates import near, time_spans
+from hippo_async.recall.folding import distinct
 from hippo_async.recall.meaning import Meaning
 from hippo_async.recall.query import Query, understand
 from hippo_async.recall.rank import Asked, Ranked, Scores, rank
@@ -38,12 +39,13 @@ class Search:
         ranked = rank(
             words,
             meaning,
+            full_match=self.index.full_match(query.terms),
             traits=self.index.traits(candidates),
             asked=_asked(query, now),
             unembedded=self.meaning.lacking([seq for seq, _ in words]),
             echoes=self._echoes(text, words),
         )
-        return self._hits(ranked[:limit])
+        return distinct(ranked, self._hits, limit=limit)
 
     def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
         """Return the records most like a text: by cosine over all of them, or by substring (J10)."""

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-IN_PROCESSES = [pytest.param(name, marks=pytest.mark.process) for name in ("chain", "open")]
+IN_PROCESSES = [pytest.param(name, marks=pytest.mark.process) for name in ("chain", "open", "recall")]
 NAMES = ["capture", "durable", "turn", "stall", *IN_PROCESSES]
 
 

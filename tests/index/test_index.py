@@ -245,22 +245,22 @@ def vector(*values: float) -> np.ndarray:
 def test_vectors_come_back_bit_for_bit_in_order_and_per_model(index: Index, three: list[Record]) -> None:
     index.put_vectors("one", [(2, vector(0.1, 0.2)), (0, vector(0.3, 0.4))])
     index.put_vectors("two", [(1, vector(1, 2, 3))])
-    seqs, matrix = index.load_vectors("one")
+    seqs, matrix = index.page_of_vectors("one", after=-1, limit=9)
     assert seqs.tolist() == [0, 2]
     assert matrix.dtype == np.float32
     assert np.array_equal(matrix, np.stack([vector(0.3, 0.4), vector(0.1, 0.2)]))
-    assert index.load_vectors("two")[0].tolist() == [1]
+    assert index.page_of_vectors("two", after=-1, limit=9)[0].tolist() == [1]
 
 
 def test_a_model_without_vectors_loads_as_nothing(index: Index) -> None:
-    seqs, matrix = index.load_vectors("none")
+    seqs, matrix = index.page_of_vectors("none", after=-1, limit=9)
     assert (seqs.shape, matrix.shape) == ((0,), (0, 0))
 
 
 def test_a_later_vector_takes_the_place_of_an_earlier_one(index: Index, three: list[Record]) -> None:
     index.put_vectors("m", [(1, vector(1, 0))])
     index.put_vectors("m", [(1, vector(0, 1))])
-    assert index.load_vectors("m")[1].tolist() == [[0, 1]]
+    assert index.page_of_vectors("m", after=-1, limit=9)[1].tolist() == [[0, 1]]
 
 
 def test_a_vector_of_another_length_is_refused_with_its_whole_batch(
@@ -269,14 +269,14 @@ def test_a_vector_of_another_length_is_refused_with_its_whole_batch(
     index.put_vectors("m", [(0, vector(1, 0))])
     with pytest.raises(InvalidInput, match="2 dimensions"):
         index.put_vectors("m", [(1, vector(1, 0)), (2, vector(1, 0, 0))])
-    assert index.load_vectors("m")[0].tolist() == [0]
+    assert index.page_of_vectors("m", after=-1, limit=9)[0].tolist() == [0]
 
 
 def test_no_vector_is_kept_of_what_cannot_be_found(index: Index, record: Maker, entries: Entries) -> None:
     """A purge may come between reading a text and storing its vector."""
     index.add(entries([record(0, None), record(1, "x", type="genesis"), record(2, "x")]))
     index.put_vectors("m", [(seq, vector(1, 0)) for seq in (0, 1, 2, 77)])
-    assert index.load_vectors("m")[0].tolist() == [2]
+    assert index.page_of_vectors("m", after=-1, limit=9)[0].tolist() == [2]
 
 
 def test_missing_vectors_are_named_until_they_are_there(

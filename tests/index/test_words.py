@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hippo_async.errors import InvalidInput
 from hippo_async.index import Index, projection, schema, words
 from hippo_async.index.analyzer import query_terms, terms
+from hippo_async.index.held import Held
 from hippo_async.records import Filters, Kind, Location, Record
 
 Maker = Callable[..., Record]
@@ -38,7 +39,7 @@ def test_each_term_of_a_document_is_stored_as_it_is_and_matches_it(record: Maker
     db.execute("CREATE VIRTUAL TABLE temp.stored USING fts5vocab(main, words, row)")
     assert {term for (term,) in db.execute("SELECT term FROM stored")} == set(terms(text))
     for term in terms(text):
-        assert [seq for seq, _ in words.search(db, [term], filters=Filters(), limit=2)] == [0]
+        assert [seq for seq, _ in words.search(db, [term], filters=Filters(), limit=2, held=Held())] == [0]
     db.close()
 
 
@@ -54,7 +55,7 @@ def test_no_query_is_read_as_syntax(record: Maker, query: str) -> None:
     db = schema.create(IN_MEMORY, origin=ORIGIN)
     document = "zebra terms or near"
     projection.add(db, [(record(0, document), Location(0, 0, 1))])
-    hits = words.search(db, query_terms(query), filters=Filters(), limit=2)
+    hits = words.search(db, query_terms(query), filters=Filters(), limit=2, held=Held())
     assert bool(hits) == bool(set(query_terms(query)) & set(terms(document)))
     db.close()
 
@@ -174,7 +175,7 @@ def test_no_scope_can_be_forged_from_another(
 ) -> None:
     db = schema.create(IN_MEMORY, origin=ORIGIN)
     projection.add(db, [(record(0, "dog", scope=list(written)), Location(0, 0, 1))])
-    hits = words.search(db, ["dog"], filters=Filters(scope=read), limit=1)
+    hits = words.search(db, ["dog"], filters=Filters(scope=read), limit=1, held=Held())
     db.close()
     assert bool(hits) == (written == read)
 

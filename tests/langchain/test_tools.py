@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from hippo_async import Hippocampus, Kind
+from hippo_async import Hippocampus, Kind, Settings
 from hippo_langchain import HippoMiddleware, memory_tools
 from hippo_langchain.testing import ScriptedModel
 
@@ -75,6 +76,60 @@ async def test_what_goes_wrong_is_said_in_words_the_model_can_act_on(
     assert kept.startswith("Not remembered: ")
     assert "MEM_E_JOURNAL_LOCKED" in kept
     assert found.startswith("Not recalled: ")
+
+
+async def test_dates_bound_what_is_recalled_and_the_last_day_counts(memory: Hippocampus) -> None:
+    _, recall = memory_tools(memory)
+    await memory.open()
+    for day in (1, 2, 3):
+        memory.capture(f"Tea number {day}.", timestamp=datetime(2026, 3, day, 15, tzinfo=UTC))
+    found = await recall.ainvoke({"query": "tea", "since": "2026-03-02", "until": "2026-03-02"})
+    assert found == "- 2026-03-02 (user): Tea number 2."
+    wrong = await recall.ainvoke({"query": "tea", "since": "yesterday"})
+    assert wrong.startswith("Not recalled: since 'yesterday' is no date; write 2026-03-31")
+    assert wrong.endswith("Call it again with that mended.")
+    await memory.close()
+
+
+async def test_what_was_said_again_is_told_once_with_its_last_day(memory: Hippocampus) -> None:
+    _, recall = memory_tools(memory)
+    await memory.open()
+    for day in (1, 2, 3):
+        memory.capture("The tea is cold.", timestamp=datetime(2026, 3, day, tzinfo=UTC))
+    found = await recall.ainvoke({"query": "tea"})
+    assert found.count("The tea is cold.") == 1
+    assert "again on 2026-03-0" in found
+    await memory.close()
+
+
+async def test_it_quotes_what_was_said_if_turns_are_kept_verbatim(tmp_path: Path) -> None:
+    keeping = Settings.from_mapping({"raw": {"mode": "all"}})
+    async with Hippocampus(tmp_path / "raw", embedder="none", settings=keeping) as memory:
+        _, recall = memory_tools(memory, scope=("ann",), verbatim=True)
+        at = datetime(2026, 3, 1, 15, tzinfo=UTC)
+        memory.capture("The key is sk-abcdEFGH1234ijklMNOP5678.", scope=("ann",), timestamp=at)
+        memory.capture("The key is mine.", scope=("ben",), timestamp=at)
+        asked = {"query": "key", "mode": "deep_raw"}
+        window = {"since": "2026-03-01", "until": "2026-03-01"}
+        assert await recall.ainvoke(asked | window) == "- 2026-03-01T15:00 (user): The key is [redacted]."
+        assert (await recall.ainvoke(asked | window | {"query": "boat"})).startswith("Nothing was said")
+        assert "needs both since and until" in await recall.ainvoke(asked)
+
+
+def test_quoting_is_offered_only_to_a_model_that_is_meant_to(memory: Hippocampus) -> None:
+    """Every argument costs tokens in every prompt."""
+    for verbatim in (False, True):
+        _, recall = memory_tools(memory, verbatim=verbatim)
+        assert ("mode" in recall.args) == verbatim
+
+
+async def test_of_a_memory_longer_than_the_budget_the_beginning_is_told(memory: Hippocampus) -> None:
+    remember, recall = memory_tools(memory, max_tokens=30)
+    await remember.ainvoke({"text": "我们在柏林的会议室里谈到了水壶和茶叶。" * 20})
+    found = await recall.ainvoke({"query": "柏林"})
+    assert "柏林" in found
+    assert memory.count_tokens(found) <= 30
+    await memory.close()
 
 
 def test_their_schemas_say_what_every_argument_is_for(memory: Hippocampus) -> None:

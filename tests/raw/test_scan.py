@@ -1,7 +1,10 @@
 """``deep_raw`` finds what was said, inside its window and its budgets (L5, L7, L8)."""
 
 import asyncio
-from collections.abc import Callable
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -11,22 +14,51 @@ from hypothesis import strategies as st
 
 from hippo_async.errors import InvalidInput
 from hippo_async.files import Files
-from hippo_async.raw.scan import RawScan, deep_raw
+from hippo_async.raw.scan import RawScan, Sealed, Window, deep_raw
 from hippo_async.raw.shards import RawShards
 from hippo_async.raw.turn import RawTurn
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
-WEEK = {"start": NOON - 3 * DAY, "end": NOON + 3 * DAY}
 
 
-async def store(root: Path, *contents: str, at: datetime = NOON, role: str = "user") -> None:
-    turns = [RawTurn(f"t{n}", at + timedelta(seconds=n), role, content) for n, content in enumerate(contents)]
+NUMBERS = itertools.count()
+
+
+async def store(root: Path, *contents: str, at: datetime = NOON, role: str = "user") -> list[RawTurn]:
+    moments = [at + timedelta(seconds=n) for n in range(len(contents))]
+    turns = [
+        RawTurn(f"t{next(NUMBERS)}", moment, role, content)
+        for moment, content in zip(moments, contents, strict=True)
+    ]
     await asyncio.to_thread(RawShards(root, files=Files()).append, turns)
+    return turns
 
 
-async def scan(root: Path, query: str, *, count: Callable[[str], int] = len, **options) -> RawScan:
-    return await deep_raw(root, query, count_tokens=count, **{**WEEK, "max_result_tokens": 20_000, **options})
+def all_sealed(turns: Sequence[RawTurn]) -> dict[str, RawTurn]:
+    return {turn.turn_id: turn for turn in turns}
+
+
+async def scan(
+    root: Path,
+    query: str,
+    *,
+    count: Callable[[str], int] = len,
+    sealed: Sealed = all_sealed,
+    start: datetime = NOON - 3 * DAY,
+    end: datetime = NOON + 3 * DAY,
+    max_result_tokens: int = 20_000,
+    max_scan_mb: int = 16,
+) -> RawScan:
+    return await deep_raw(
+        root,
+        query,
+        window=Window.of(start, end),
+        sealed=sealed,
+        count_tokens=count,
+        max_scan_mb=max_scan_mb,
+        max_result_tokens=max_result_tokens,
+    )
 
 
 def snippets(found: RawScan) -> list[str]:
@@ -36,16 +68,17 @@ def snippets(found: RawScan) -> list[str]:
 @pytest.mark.parametrize(
     "window",
     [
-        {"start": None},
-        {"end": None},
-        {"start": NOON, "end": NOON - DAY},
-        {"start": NOON.replace(tzinfo=None)},
-        {"end": NOON.replace(tzinfo=None)},
+        (None, NOON),
+        (NOON, None),
+        (NOON, NOON - DAY),
+        (NOON, NOON),
+        (NOON.replace(tzinfo=None), NOON + DAY),
+        (NOON, (NOON + DAY).replace(tzinfo=None)),
     ],
 )
-async def test_a_scan_without_a_proper_window_is_refused(tmp_path: Path, window: dict[str, datetime | None]):
+def test_a_window_without_both_ends_in_order_is_refused(window: tuple[datetime | None, datetime | None]):
     with pytest.raises(InvalidInput) as raised:
-        await scan(tmp_path, "x", **window)
+        Window.of(*window)
     assert raised.value.code == "MEM_E_INVALID_INPUT"
 
 
@@ -54,9 +87,9 @@ async def test_a_store_without_a_black_box_finds_nothing(tmp_path: Path):
 
 
 async def test_a_hit_has_its_address_and_what_was_said(tmp_path: Path):
-    await store(tmp_path, "first", "the code word is heron", role="assistant")
+    _, turn = await store(tmp_path, "first", "the code word is heron", role="assistant")
     (hit,) = (await scan(tmp_path, "heron")).hits
-    assert (hit.day, hit.line, hit.turn_id, hit.role) == ("2026-03-01", 2, "t1", "assistant")
+    assert (hit.day, hit.line, hit.turn_id, hit.role) == ("2026-03-01", 2, turn.turn_id, "assistant")
     assert hit.timestamp == "2026-03-01T12:00:01.000000Z"
     assert hit.snippet == "the code word is heron"
     assert str(hit) == "2026-03-01:2 assistant: the code word is heron"
@@ -82,11 +115,38 @@ async def test_an_empty_query_takes_all_of_the_window(tmp_path: Path):
     assert snippets(await scan(tmp_path, " ")) == ["one", "two"]
 
 
-async def test_only_the_window_is_found_with_both_its_ends(tmp_path: Path):
+async def test_only_the_window_is_found_from_its_start_up_to_its_end(tmp_path: Path):
     for days in range(-4, 5):
         await store(tmp_path, f"day {days}", at=NOON + days * DAY)
     found = await scan(tmp_path, "day", start=NOON - DAY, end=NOON + DAY)
-    assert snippets(found) == ["day -1", "day 0", "day 1"]
+    assert snippets(found) == ["day -1", "day 0"]
+
+
+async def test_a_turn_that_the_journal_does_not_show_is_not_shown_and_not_told_of(tmp_path: Path):
+    mine, _ = await store(tmp_path, "my secret", "her secret")
+    found = await scan(tmp_path, "secret", sealed=lambda _: {mine.turn_id: mine})
+    assert snippets(found) == ["my secret"]
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("change", [{"content": "tea for two"}, {"role": "assistant"}])
+async def test_a_line_that_is_not_what_was_sealed_is_left_out_and_counted(tmp_path: Path, change):
+    (turn,) = await store(tmp_path, "tea for ten")
+    found = await scan(tmp_path, "tea", sealed=lambda _: {turn.turn_id: replace(turn, **change)})
+    assert found.hits == ()
+    assert found.notes == ("1 raw lines do not say what the journal sealed; they were left out",)
+
+
+async def test_neither_reading_nor_counting_is_done_on_the_loop(tmp_path: Path):
+    threads: set[int] = set()
+
+    def count(text: str) -> int:
+        threads.add(threading.get_ident())
+        return len(text)
+
+    await store(tmp_path, "one", "two")
+    await scan(tmp_path, "", count=count)
+    assert threads and threading.get_ident() not in threads
 
 
 async def test_the_window_is_compared_in_utc(tmp_path: Path):

@@ -14,6 +14,7 @@ from hippo_bench.floor import KEY
 if TYPE_CHECKING:
     from hippo_async import Hippocampus
     from hippo_async.journal import Journal
+    from hippo_async.protocols import Embedder
     from hippo_async.records import Draft
 
 AGENT = "bench"
@@ -22,11 +23,11 @@ GROUP = 1_000  # records that are appended together where only their number matt
 CHUNK = 500  # turns between two flushes, far below what the buffer holds
 
 
-def memory(folder: Path) -> Hippocampus:
-    """Return a memory over ``folder``, not yet open, that finds by words only."""
+def memory(folder: Path, *, embedder: Embedder | str = "none") -> Hippocampus:
+    """Return a memory over ``folder``, not yet open, that finds by words only if nothing else is said."""
     from hippo_async import Hippocampus
 
-    return Hippocampus(folder, agent_id=AGENT, key=KEY, embedder="none", witness=folder / "witness")
+    return Hippocampus(folder, agent_id=AGENT, key=KEY, embedder=embedder, witness=folder / "witness")
 
 
 def journal(folder: Path) -> Journal:

@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.console import Console
 
-from hippo_bench import capture, chain, durable, opening, peers, stall, turn
+from hippo_bench import capture, chain, durable, opening, peers, recall, stall, turn
 from hippo_bench.report import Result, show
 from hippo_bench.scale import FULL, MILLION, QUICK, Scale
 
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "turn": turn.run,
     "stall": stall.run,
     "open": opening.run,
+    "recall": recall.run,
 }
 WIDTH = 150  # of a table in a log
 
@@ -74,7 +75,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Speed of hippo_async, next to floors and peers in one run.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all of: {', '.join(BENCHMARKS)}")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, fewer records")
-    parser.add_argument("--million", action="store_true", help="open a memory of 1,000,000 records as well")
+    parser.add_argument(
+        "--million", action="store_true", help="open and ask a memory of 1,000,000 records as well"
+    )
     parser.add_argument("--json", action="store_true", help="JSON on stdout, tables on stderr")
     parser.add_argument("--dir", type=Path, default=Path.cwd(), help="for temporary files; a real disk")
     asked = parser.parse_args(arguments)
@@ -87,4 +90,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _scale(asked: argparse.Namespace) -> Scale:
     scale = QUICK if asked.quick else FULL
-    return dataclasses.replace(scale, opened=(*scale.opened, MILLION)) if asked.million else scale
+    if not asked.million:
+        return scale
+    return dataclasses.replace(scale, opened=(*scale.opened, MILLION), recalled=(*scale.recalled, MILLION))

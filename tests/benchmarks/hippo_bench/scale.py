@@ -20,8 +20,12 @@ class Scale:
     stall_seconds: float
     stall_rounds: int
     opened: tuple[int, ...]  # records of the memories that are opened
+    recalled: tuple[int, ...]  # records of the memories that are asked
+    questions: int  # questions to each, in a round
+    recall_rounds: int
 
 
+SMALL = 10_000
 LARGE = 100_000  # fewer records fit the live segment, which is walked one by one
 MILLION = 1_000_000
 FULL = Scale(
@@ -36,6 +40,9 @@ FULL = Scale(
     stall_seconds=5.0,
     stall_rounds=3,
     opened=(LARGE,),
+    recalled=(SMALL, LARGE),
+    questions=200,
+    recall_rounds=3,
 )
 QUICK = Scale(
     rounds=3,
@@ -49,6 +56,9 @@ QUICK = Scale(
     stall_seconds=2.0,
     stall_rounds=1,
     opened=(20_000,),
+    recalled=(SMALL,),
+    questions=50,
+    recall_rounds=1,
 )
 SMOKE = Scale(
     rounds=1,
@@ -62,4 +72,7 @@ SMOKE = Scale(
     stall_seconds=0.1,
     stall_rounds=1,
     opened=(40,),
+    recalled=(40, 80),
+    questions=4,
+    recall_rounds=1,
 )

@@ -12,13 +12,13 @@ from random import Random
 
 LENGTH = 146
 VOCABULARY = 5_000
-_FREQUENT = (
+FREQUENT = (
     "the to and I of a you it in for is on that with was my have be at not this we are but so can do me as "
     "if from or will they just what your about like there when by one time would get an out all up know now "
     "then how going want need see"
 )
-_ONSETS = ("b", "br", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "tr")
-_RHYMES = ("a", "an", "e", "el", "i", "in", "o", "or", "u", "us")
+ONSETS = ("b", "br", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v", "tr")
+RHYMES = ("a", "an", "e", "el", "i", "in", "o", "or", "u", "us")
 
 
 def message(number: int) -> str:
@@ -30,8 +30,8 @@ def message(number: int) -> str:
 
 @cache
 def _vocabulary() -> tuple[list[str], list[float]]:
-    syllables = ["".join(pair) for pair in product(_ONSETS, _RHYMES)]
+    syllables = ["".join(pair) for pair in product(ONSETS, RHYMES)]
     rare = ["".join(pair) for pair in product(syllables, repeat=2)]
     Random(0).shuffle(rare)
-    words = (_FREQUENT.split() + rare)[:VOCABULARY]
+    words = (FREQUENT.split() + rare)[:VOCABULARY]
     return words, list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
