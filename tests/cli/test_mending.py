@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from closed_memories import recalled, tell
 from typer.testing import CliRunner, Result
 
-from hippo_async import Hippocampus
 from hippo_async.cli.app import build
 
 
@@ -20,24 +19,6 @@ def store(tmp_path: Path) -> Path:
     """A closed memory of four records."""
     tell(tmp_path / "store", "The kettle is blue.", "The pan is small.", "Tea at five.", "No sugar.")
     return tmp_path / "store"
-
-
-def tell(store: Path, *texts: str) -> None:
-    async def fill() -> None:
-        async with Hippocampus(store, embedder="none") as memory:
-            for text in texts:
-                await memory.record(text)
-
-    asyncio.run(fill())
-
-
-def recalled(store: Path, query: str) -> list[str]:
-    async def ask() -> list[str]:
-        async with Hippocampus(store, embedder="none") as memory:
-            assert (await memory.verify_chain()).intact
-            return [hit.record.text for hit in await memory.recall(query)]
-
-    return asyncio.run(ask())
 
 
 def edit(store: Path, old: bytes, new: bytes) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
+from time_words import NOW, assert_said
 
 from hippo_async.recall.dates import time_spans
-
-NOW = datetime(2023, 11, 15, 13, 0, tzinfo=UTC)  # a Wednesday
 
 
 @pytest.mark.parametrize(
@@ -96,12 +93,7 @@ NOW = datetime(2023, 11, 15, 13, 0, tzinfo=UTC)  # a Wednesday
 )
 def test_words_of_time_say_from_when_to_when(marked: str, expected: str) -> None:
     """The words that say so are in brackets."""
-    (span,) = time_spans(marked.replace("[", "").replace("]", ""), now=NOW)
-    start, end, kind = expected.split()
-    assert span.start == datetime.fromisoformat(start).replace(tzinfo=UTC)
-    assert span.end == datetime.fromisoformat(end).replace(tzinfo=UTC)
-    assert span.kind == kind
-    assert f"[{span.text}]" in marked
+    assert_said(marked, expected)
 
 
 @pytest.mark.parametrize(
