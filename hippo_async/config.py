@@ -58,6 +58,12 @@ class RetrievalSettings(_Section):
     top_k: int = Field(default=20, ge=1, le=1000)
 
 
+class DecaySettings(_Section):
+    """After how many days half of what being new is worth in a recall is gone."""
+
+    half_life_days: int = Field(default=30, ge=7, le=365)
+
+
 class RawSettings(_Section):
     """The raw black box (L2-L10)."""
 
@@ -80,6 +86,7 @@ class Settings(_Section):
     capture: CaptureSettings = CaptureSettings()
     context: ContextSettings = ContextSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    decay: DecaySettings = DecaySettings()
     raw: RawSettings = RawSettings()
 
     @model_validator(mode="after")
@@ -118,6 +125,7 @@ def _known_names() -> list[str]:
         CaptureSettings,
         ContextSettings,
         RetrievalSettings,
+        DecaySettings,
         RawSettings,
     ]
     return [

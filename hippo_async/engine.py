@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from datetime import timedelta
 
 from hippo_async import exits
 from hippo_async.capture.admission import NoveltyJudge
@@ -54,7 +55,8 @@ class Engine:
             generation=journal.generation,
             files=tools.files,
         )
-        self.library: Library = Library(journal, index, clock=tools.clock)
+        half_life = timedelta(days=tools.settings.decay.half_life_days)
+        self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
         self.judge: NoveltyJudge = NoveltyJudge(terms)
         self.raw: RawBox = RawBox(place.data_dir, settings=tools.settings.raw, files=tools.files)
         self.sink: JournalSink = JournalSink(journal, self.library, self.judge, self.raw)

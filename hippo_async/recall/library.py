@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from datetime import timedelta
 from itertools import islice
 from typing import ParamSpec, TypeVar
 
@@ -32,15 +33,18 @@ CATCH_UP_RECORDS = 2000
 
 
 class Library:
-    """Finds records by words, meaning, labels and time; every one it hands out was verified."""
+    """Finds records by words, meaning, labels and time; every one it hands out was verified.
 
-    def __init__(self, journal: Lineage, index: Index, *, clock: Clock) -> None:
+    ``half_life`` is how long it takes until half of what being new is worth is gone.
+    """
+
+    def __init__(self, journal: Lineage, index: Index, *, clock: Clock, half_life: timedelta) -> None:
         self._worker = Worker("hippo-index")
         self._journal = journal
         self._index = index
         self._clock = clock
         self._meaning = Meaning(index, self.read)
-        self._search = Search(index, self._meaning, self.read)
+        self._search = Search(index, self._meaning, self.read, half_life)
         self.indexed_seq: int = -1
         self.novelty: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()

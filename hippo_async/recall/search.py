@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from hippo_async.index import Index, Row
 from hippo_async.recall.dates import near, time_spans
-from hippo_async.recall.folding import distinct
+from hippo_async.recall.folding import distinct, plain
 from hippo_async.recall.meaning import Meaning
 from hippo_async.recall.query import Query, understand
 from hippo_async.recall.rank import Asked, Ranked, Scores, rank
@@ -16,7 +16,6 @@ from hippo_async.records import Filters, Hit, Record
 
 CANDIDATES = 200
 ECHOES = 5
-HALF_LIFE = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +25,7 @@ class Search:
     index: Index
     meaning: Meaning
     read: Callable[[Iterable[Row]], list[Record]]
+    half_life: timedelta
 
     def search(self, text: str, *, filters: Filters, limit: int, now: datetime) -> list[Hit]:
         """Return up to ``limit`` hits for a question asked ``now``, best first.
@@ -41,7 +41,7 @@ class Search:
             meaning,
             full_match=self.index.full_match(query.terms),
             traits=self.index.traits(candidates),
-            asked=_asked(query, now),
+            asked=self._asked(query, now),
             unembedded=self.meaning.lacking([seq for seq, _ in words]),
             echoes=self._echoes(text, words),
         )
@@ -68,11 +68,17 @@ class Search:
                 break
         return hits
 
+    def _asked(self, query: Query, now: datetime) -> Asked:
+        [speaker] = query.names if len(query.names) == 1 else [None]
+        spans = [span for span in time_spans(query.text, now=now) if span.kind != "fuzzy"]
+        nearness = (lambda moment: near(moment, spans)) if spans else None
+        return Asked(now=now, speaker=speaker, nearness=nearness, half_life=self.half_life)
+
     def _echoes(self, text: str, words: Scores) -> set[int]:
         """Those among the best by words that say just what is asked: the question itself, once captured."""
-        asked = _plain(text)
+        asked = plain(text)
         best = self.read(self.index.rows([seq for seq, _ in words[:ECHOES]]))
-        return {record.seq for record in best if _plain(record.text) == asked}
+        return {record.seq for record in best if plain(record.text) == asked}
 
     def _hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
         rows = {row.seq: row for row in self.index.rows([found.seq for found in ranked])}
@@ -80,14 +86,3 @@ class Search:
         return [
             Hit(record, found.score, dict(found.why)) for record, found in zip(records, ranked, strict=True)
         ]
-
-
-def _asked(query: Query, now: datetime) -> Asked:
-    [speaker] = query.names if len(query.names) == 1 else [None]
-    spans = [span for span in time_spans(query.text, now=now) if span.kind != "fuzzy"]
-    nearness = (lambda moment: near(moment, spans)) if spans else None
-    return Asked(now=now, speaker=speaker, nearness=nearness, half_life=HALF_LIFE)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hippo_async import Hippocampus, Kind, Recall, Settings
 from hippo_async.errors import InvalidInput
+from hippo_async.testing import FakeClock
 
 MakeMemory = Callable[..., Hippocampus]
 
@@ -210,3 +211,15 @@ async def test_what_cannot_be_asked_is_refused(make_memory: MakeMemory, argument
     async with make_memory(settings=Settings()) as memory:
         with pytest.raises(InvalidInput, match=str(next(iter(arguments.values())))):
             await memory.recall("tea", **arguments)
+
+
+async def test_how_fast_being_new_stops_counting_is_a_setting(make_memory: MakeMemory) -> None:
+    clock = FakeClock(NOON + timedelta(days=30))
+    gains = []
+    for days in (7, 30, 365):
+        decay = Settings.from_mapping({"decay": {"halfLifeDays": days}})
+        async with make_memory(clock=clock, settings=decay) as memory:
+            memory.capture("The kettle is blue.", timestamp=NOON, key="one turn")
+            [hit] = await memory.recall("kettle")
+            gains.append(hit.why.get("recency", 0.0))
+    assert gains[0] < gains[1] == 0.0 < gains[2]
