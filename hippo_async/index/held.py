@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hippo_async.index.projection import position_of
 from hippo_async.index.rows import packed
 from hippo_async.index.seqs import Seqs, read_seqs
 
@@ -40,7 +41,7 @@ class Held:
         return self._of(db, _MATCHING, expression)
 
     def _of(self, db: sqlite3.Connection, query: str, value: str) -> Seqs:
-        (last,) = db.execute("SELECT seq FROM origin").fetchone()
+        last = position_of(db).seq
         growing = self._lists.pop((query, value), None) or _Growing()
         self._held -= len(growing.seqs)
         if growing.read_to < last:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from hippo_async.index.projection import position_of
 from hippo_async.index.rows import Misled
 
 Seqs = NDArray[np.int64]
@@ -30,7 +31,7 @@ def read_seqs(db: sqlite3.Connection, query: str, values: Mapping[str, object]) 
     seqs = np.sort(
         np.concatenate([np.fromstring(piece, dtype=np.int64, sep=",") for piece in _pieces(written)])
     )
-    [last] = db.execute("SELECT seq FROM origin").fetchone()
+    last = position_of(db).seq
     if not 0 <= seqs[0] <= seqs[-1] <= last:
         raise Misled(f"the index holds records {seqs[0]} to {seqs[-1]} of 0 to {last}")
     return seqs

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hippo_async.index.filters import condition
 from hippo_async.index.held import Held
 from hippo_async.index.lookup import allowed
+from hippo_async.index.projection import position_of
 from hippo_async.index.seqs import Seqs
 from hippo_async.records import Filters
 
@@ -110,8 +111,7 @@ def _scored_best(db: sqlite3.Connection, postings: Postings, *, visible: Seqs, l
 
 
 def _records(db: sqlite3.Connection) -> int:
-    (last,) = db.execute("SELECT seq FROM origin").fetchone()
-    return int(last) + 1
+    return position_of(db).seq + 1
 
 
 def _weight(records: int, having: int) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hippo_async.index import Seqs
 from hippo_async.protocols import Vectors
 
 PROBED = 96
@@ -30,8 +31,6 @@ SAMPLED = 20
 ROUNDS = 8
 GROWTH = 4
 """How many times as many vectors as cells were made for may come in before they are made anew."""
-
-Seqs = NDArray[np.int64]
 
 
 def available() -> bool:

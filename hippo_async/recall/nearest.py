@@ -18,12 +18,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hippo_async.index import Index
+from hippo_async.index import Index, Seqs
 from hippo_async.protocols import Vectors
 from hippo_async.recall import approximate
 from hippo_async.recall.approximate import Approximate
 from hippo_async.recall.rank import Scores
-from hippo_async.recall.vectors import Seqs, VectorMatrix, best_allowed, cosines
+from hippo_async.recall.vectors import VectorMatrix, best_allowed, cosines
 from hippo_async.records import Filters
 
 logger: logging.Logger = logging.getLogger("hippo_async.recall")

@@ -65,13 +65,13 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of a question and its moment bears on the order: the one person it names, how near a moment is to
-    the times it names (0 to 1), and by when half of a turn's recency is gone."""
+    """What of a question and its moment bears on the order: by when half of a turn's recency is gone, the one
+    person the question names, how near a moment is to the times it names (0 to 1)."""
 
     now: datetime
+    half_life: timedelta
     speaker: str | None = None
     nearness: Callable[[datetime], float] | None = None
-    half_life: timedelta = timedelta(days=30)
 
 
 def rank(

@@ -72,7 +72,7 @@ class Search:
         [speaker] = query.names if len(query.names) == 1 else [None]
         spans = [span for span in time_spans(query.text, now=now) if span.kind != "fuzzy"]
         nearness = (lambda moment: near(moment, spans)) if spans else None
-        return Asked(now=now, speaker=speaker, nearness=nearness, half_life=self.half_life)
+        return Asked(now, self.half_life, speaker=speaker, nearness=nearness)
 
     def _echoes(self, text: str, words: Scores) -> set[int]:
         """Those among the best by words that say just what is asked: the question itself, once captured."""

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hippo_async.errors import InvalidInput
+from hippo_async.index import Seqs
 from hippo_async.protocols import Vectors
 
-Seqs = NDArray[np.int64]
 _SMALLEST = 1024
 
 

@@ -41,7 +41,7 @@ def numbered(numbers: set[int], *, last: int) -> sqlite3.Connection:
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE numbers (seq INTEGER)")
     db.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in numbers])
-    db.execute("CREATE TABLE origin AS SELECT ? AS seq", (last,))
+    db.execute("CREATE TABLE origin AS SELECT ? AS seq, '' AS record_id", (last,))
     return db
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hippo_async.files import Files
 from hippo_async.index import Index, Row
 from hippo_async.recall.meaning import Meaning
 from hippo_async.records import Filters, Kind, Location, Novelty, Record
@@ -56,19 +54,13 @@ def read(rows: Iterable[Row]) -> list[Record]:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[[], Index]]:
-    made: list[Index] = []
-
+def opened(new_index: Callable[[], Index]) -> Callable[[], Index]:
     def make() -> Index:
-        for index in made:
-            index.close()
-        made.append(Index(tmp_path, journal_id="j", generation=0, files=Files()))
-        made[-1].open()
-        made[-1].add([(record, Location(0, 0, 1)) for record in RECORDS])
-        return made[-1]
+        index = new_index()
+        index.add([(record, Location(0, 0, 1)) for record in RECORDS])
+        return index
 
-    yield make
-    made[-1].close()
+    return make
 
 
 def nearest(meaning: Meaning, number: int) -> list[int]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hippo_async.files import Files
 from hippo_async.index import Index
 from hippo_async.recall import nearest
 from hippo_async.recall.nearest import Nearest
@@ -42,21 +41,6 @@ def vectors(count: int, *, seed: int = 0) -> np.ndarray:
 
 
 ROWS = vectors(COUNT)
-
-
-@pytest.fixture
-def new_index(tmp_path: Path) -> Iterator[Callable[[], Index]]:
-    made: list[Index] = []
-
-    def make() -> Index:
-        for index in made:
-            index.close()
-        made.append(Index(tmp_path, journal_id="j", generation=0, files=Files()))
-        made[-1].open()
-        return made[-1]
-
-    yield make
-    made[-1].close()
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from hippo_async.recall import rank as ranking
 from hippo_async.recall.rank import Asked, Scores, rank
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HALF_LIFE = timedelta(days=30)
+ASKED_NOW = Asked(NOW, HALF_LIFE)
 BOTH = ranking.WORDS + ranking.MEANING
 
 seqs = st.integers(0, 15)
@@ -146,7 +148,7 @@ def test_a_turn_gains_from_those_beside_it_but_not_from_their_gains() -> None:
 
 def test_what_the_person_said_who_is_named_comes_before_what_was_said_to_them() -> None:
     said = {1: trait(speaker="Ada"), 2: trait(speaker="Bo")}
-    ranked = rank([(1, 4.0), (2, 4.2)], [], traits=said, asked=Asked(NOW, speaker="Ada"))
+    ranked = rank([(1, 4.0), (2, 4.2)], [], traits=said, asked=Asked(NOW, HALF_LIFE, speaker="Ada"))
     assert [candidate.seq for candidate in ranked] == [1, 2]
     assert ranked[0].why["speaker"] == ranking.SPEAKER
 
@@ -168,7 +170,7 @@ def test_what_says_more_comes_first_and_what_only_asks_comes_last() -> None:
 
 def test_what_stands_at_the_time_asked_for_comes_first() -> None:
     times = {seq: trait(timestamp=f"2026-0{seq}-15T00:00:00+00:00") for seq in (1, 2, 3)}
-    asked = Asked(NOW, nearness=lambda moment: 1.0 if moment.month == 2 else 0.0)
+    asked = Asked(NOW, HALF_LIFE, nearness=lambda moment: 1.0 if moment.month == 2 else 0.0)
     ranked = rank([(1, 4.0), (2, 4.0), (3, 4.0)], [], traits=times, asked=asked)
     assert ranked[0].seq == 2
     assert ranked[0].why["time"] == ranking.TIME
@@ -176,13 +178,13 @@ def test_what_stands_at_the_time_asked_for_comes_first() -> None:
 
 def test_of_two_alike_the_newer_comes_first_and_age_alone_never_beats_a_better_match() -> None:
     old = {1: trait(timestamp=(NOW - timedelta(days=3650)).isoformat()), 2: trait()}
-    assert [found.seq for found in rank([(1, 4.0), (2, 4.0)], [], traits=old, asked=Asked(NOW))] == [2, 1]
-    assert [found.seq for found in rank([(1, 4.4), (2, 4.0)], [], traits=old, asked=Asked(NOW))] == [1, 2]
+    assert [found.seq for found in rank([(1, 4.0), (2, 4.0)], [], traits=old, asked=ASKED_NOW)] == [2, 1]
+    assert [found.seq for found in rank([(1, 4.4), (2, 4.0)], [], traits=old, asked=ASKED_NOW)] == [1, 2]
 
 
 def test_a_moment_yet_to_come_is_no_newer_than_now() -> None:
     times = {1: trait(timestamp=(NOW + timedelta(days=900)).isoformat()), 2: trait()}
-    [later, now] = sorted(rank([(1, 4.0), (2, 4.0)], [], traits=times, asked=Asked(NOW)), key=lambda r: r.seq)
+    [later, now] = sorted(rank([(1, 4.0), (2, 4.0)], [], traits=times, asked=ASKED_NOW), key=lambda r: r.seq)
     assert later.why["recency"] == now.why["recency"]
 
 
