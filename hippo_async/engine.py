@@ -139,22 +139,26 @@ class Engine:
         """Load the model, then give vectors to the records that have none of it."""
         embedder = CachedEmbedder(chosen)
         try:
-            embedder.embed_queries(["warm up"])
+            embedder.embed_queries(["is it warm?"])
             self.library.call(self.library.adopt, embedder)
             self.model = embedder.model_id
-            self._embed_missing(AWAITED_BATCHES)
+            self._work_through(self.library.embed_missing, most=AWAITED_BATCHES)
         except Exception:
             logger.exception("the embedder could not be loaded; memories are found by words only")
             return
         finally:
             self.warmed.set_result(None)
         self._teach_judge(embedder)
-        self._embed_missing(None)
+        try:
+            self._work_through(self.library.embed_missing)
+            self._work_through(self.library.settle_vectors)
+        except Exception:
+            logger.exception("some records have no vectors and are found by words; the next start goes on")
 
-    def _embed_missing(self, most: int | None) -> None:
-        """Give vectors to records that have none, in so many batches at most."""
+    def _work_through(self, step: Callable[[], bool], *, most: int | None = None) -> None:
+        """Do one step after the other, so many at most, while there are more and nobody closes."""
         for _ in itertools.count() if most is None else range(most):
-            if self._closing.is_set() or not self.library.call(self.library.embed_missing):
+            if self._closing.is_set() or not self.library.call(step):
                 return
 
     def _teach_judge(self, embedder: Embedder) -> None:

@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hippo_async.embedding.asking import QUESTIONS, about
 from hippo_async.embedding.optional import import_optional
 from hippo_async.embedding.texts import embeddable
 from hippo_async.protocols import Vectors
@@ -37,8 +39,16 @@ class UseEmbedder:
         return np.asarray(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the same vectors as for documents: this model makes no difference."""
-        return self.embed_documents(texts)
+        """Return the same vectors as for documents, those of questions without most of what questions share.
+
+        Raises and blocks as :meth:`embed_documents` does.
+        """
+        return about(texts, self.embed_documents(texts), self._common)
+
+    @cached_property
+    def _common(self) -> NDArray[np.float32]:
+        mean: NDArray[np.float32] = self.embed_documents(QUESTIONS).mean(axis=0)
+        return mean
 
     @cached_property
     def _model(self) -> Any:

@@ -18,7 +18,7 @@ import Stemmer
 from hippo_async.index import stopwords
 from hippo_async.index.irregular import BASES
 
-VERSION = f"3 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
+VERSION = f"4 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
 """Names all that decides which terms come out of a text. An index made under another one is rebuilt."""
 
 LONGEST_TERM = 64
@@ -64,12 +64,12 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the terms of a query: as indexed, without stop words and question words.
+    """Return the terms of a query: as indexed, without stop words, question words and phrases of them.
 
     Nothing but such words is taken as it is: then they are what is looked for.
     """
-    found = terms(text)
-    return [term for term in found if term not in _stop_terms()] or found
+    asking = terms(_asking_phrases().sub(" ", text))
+    return [term for term in asking if term not in _stop_terms()] or terms(text)
 
 
 def substance(found: Iterable[str]) -> int:
@@ -165,6 +165,12 @@ def _tokens() -> re.Pattern[str]:
     letters = rf"[\w{marks}\U00010000-\U0001efff]+"
     signed = r"(?<!\w)[A-Za-z](?:\+\+|#)(?!\w)"  # C++, C#, F#
     return re.compile(rf"(?P<word>{signed}|{letters}(?:[.@'-]{letters})*)|(?P<emoji>{_EMOJI})")
+
+
+@functools.cache
+def _asking_phrases() -> re.Pattern[str]:
+    phrases = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in stopwords.PHRASES)
+    return re.compile(rf"\b(?:{phrases})\b", re.IGNORECASE)
 
 
 @functools.cache

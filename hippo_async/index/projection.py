@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
+from hippo_async.embedding.texts import is_question
 from hippo_async.errors import InvalidInput
 from hippo_async.index import analyzer
-from hippo_async.index.rows import Position, asks, is_turn, packed, searchable
+from hippo_async.index.rows import Position, is_turn, packed, searchable
 from hippo_async.records import Location, Record
 
 CONTEXT_TERMS = 100
@@ -90,7 +91,7 @@ def _columns(record: Record, location: Location, terms: Sequence[str]) -> tuple[
         is_turn(record),
         record.speaker,
         analyzer.substance(terms),
-        asks(record),
+        is_question(record.text),
     )
 
 

@@ -18,7 +18,6 @@ COLUMNS = (
 """The columns of ``records r``, in the order that :func:`row_from` reads them."""
 
 TURN_ROLES = ("user", "assistant")
-QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +134,6 @@ def searchable(record: Record) -> bool:
 def is_turn(record: Record) -> bool:
     """Say whether a record is a searchable turn of a session, and so has turns before and after it."""
     return searchable(record) and record.session is not None and record.role in TURN_ROLES
-
-
-def asks(record: Record) -> bool:
-    """Say whether a record ends as a question does, in any of the scripts that have a mark for it."""
-    return record.text.rstrip().endswith(QUESTION_MARKS)
 
 
 def packed(strings: Sequence[str]) -> str:

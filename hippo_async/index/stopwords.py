@@ -13,7 +13,8 @@ more most my no nor not of off on once or our ours out over own she should so so
 the their theirs them then there these they this those to too under until up us very was we were
 what when where which while who whom whose why will with would you your yours i'm i've i'd i'll it's
 that's what's who's where's when's how's let's can't didn't doesn't isn't wasn't aren't weren't
-won't wouldn't couldn't shouldn't haven't hasn't hadn't please tell know remember
+won't wouldn't couldn't shouldn't haven't hasn't hadn't please tell know remember now nowadays
+currently
 """
 
 RUSSIAN = """
@@ -23,11 +24,20 @@ RUSSIAN = """
 не него нее неё нет ни них но ну о об однако он она они оно от откуда очень по под потому почему при
 про с сам свой себя сколько со так также такой там те тебе тебя тем то того тоже той только том тот
 ты у уже чего чей чем через что чтобы чья эта эти это этого этой этом этот я скажи помнишь
-пожалуйста
+пожалуйста теперь сейчас
 """
 
 CHINESE = """
 的 了 着 过 吗 呢 吧 啊 呀 是 在 有 和 与 及 或 也 都 就 还 又 很 把 被 让 给 对 从 到 于
 以 而 但 我 你 您 他 她 它 我们 你们 他们 她们 它们 这 那 这个 那个 这些 那些 什么 什么时候 怎么
 怎么样 怎样 为什么 哪 哪里 哪儿 哪个 哪些 谁 几 多少 如何 是否 是不是 有没有 请问 请 告诉
+现在 目前
 """
+
+PHRASES = (
+    *("what time", "what day"),
+    *("these days", "any more", "at the moment", "right now"),
+    *("в какой день", "в какое время", "какого числа", "в последнее время"),
+)
+"""Phrases that only ask, of words that say something elsewhere: "what time" is not about time. Chinese ones
+are words of the list above."""

@@ -98,8 +98,12 @@ class Library:
         return self._worker.submit(self._feed, entries)
 
     def embed_missing(self) -> bool:
-        """Give a batch of records their vectors; return whether there may be more to do."""
+        """Give a batch of records their vectors; return whether there may be more without."""
         return self._meaning.embed_missing()
+
+    def settle_vectors(self) -> bool:
+        """Do a step of what waits until all records have vectors; return whether there may be more."""
+        return self._meaning.settle()
 
     def _submit(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         def attempt() -> T:

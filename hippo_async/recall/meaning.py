@@ -65,16 +65,23 @@ class Meaning:
         return self._embedder is not None
 
     def embed_missing(self) -> bool:
-        """Do a step of the work in the background; return whether there may be more to do.
+        """Give a batch of records their vectors; return whether there may be more without."""
+        if self._embedder is None:
+            return False
+        seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
+        return bool(seqs) and self.embed(self._read(self._index.rows(seqs)))
 
-        A batch of records is given vectors; when none is without, a batch of those of other models is
-        removed; when there are none, a step is done of what makes searches fast.
+    def settle(self) -> bool:
+        """Do a step of what waits until all records have vectors; return whether there may be more to do.
+
+        A batch of vectors of other models is removed; when there are none, a step is done of what makes
+        searches fast. While a record is without, nothing is done: a model that fails takes nothing from
+        another.
         """
         if self._embedder is None or self._nearest is None:
             return False
-        seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
-        if seqs:
-            return self.embed(self._read(self._index.rows(seqs)))
+        if self._index.missing_vectors(self._embedder.model_id, 1):
+            return False
         if self._index.drop_other_vectors(self._embedder.model_id, limit=DROPPED):
             return True
         return self._nearest.prepare()

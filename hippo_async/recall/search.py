@@ -13,6 +13,7 @@ from hippo_async.recall.meaning import Meaning
 from hippo_async.recall.query import Query, understand
 from hippo_async.recall.rank import Asked, Ranked, Scores, rank
 from hippo_async.records import Filters, Hit, Record
+from hippo_async.workers import step_aside
 
 CANDIDATES = 200
 ECHOES = 5
@@ -34,17 +35,26 @@ class Search:
         """
         query = understand(text, names=self.index.speakers(filters.scope), filters=filters)
         words = self.index.search_words(query.terms, filters=filters, limit=CANDIDATES)
+        step_aside()
         meaning = self.meaning.search(query.meaning, filters=filters, limit=CANDIDATES)
+        step_aside()
         candidates = list({seq: None for seq, _ in (*words, *meaning)})
+        traits = self.index.traits(candidates)
+        step_aside()
+        full_match = self.index.full_match(query.terms)
+        unembedded = self.meaning.lacking([seq for seq, _ in words])
+        echoes = self._echoes(text, words)
+        step_aside()
         ranked = rank(
             words,
             meaning,
-            full_match=self.index.full_match(query.terms),
-            traits=self.index.traits(candidates),
+            full_match=full_match,
+            traits=traits,
             asked=self._asked(query, now),
-            unembedded=self.meaning.lacking([seq for seq, _ in words]),
-            echoes=self._echoes(text, words),
+            unembedded=unembedded,
+            echoes=echoes,
         )
+        step_aside()
         return distinct(ranked, self._hits, limit=limit)
 
     def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:

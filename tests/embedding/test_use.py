@@ -51,6 +51,20 @@ def test_a_question_finds_its_fact_across_languages(embedder: UseEmbedder):
     assert (questions @ facts.T).argmax(axis=1).tolist() == [0, 1, 2]
 
 
+def test_what_all_questions_share_is_no_part_of_what_one_is_about(embedder: UseEmbedder):
+    """A turn that says nothing comes no nearer to a question by asking, too."""
+    chatter, question = "So what do you want?", "What can I not eat?"
+    [told] = embedder.embed_documents([chatter])
+    [as_document], [as_query] = embedder.embed_documents([question]), embedder.embed_queries([question])
+    assert as_query @ told < as_document @ told
+    assert np.linalg.norm(as_query) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_query_that_asks_nothing_is_embedded_as_a_document_is(embedder: UseEmbedder):
+    texts = ["the wifi password for visitors", "where is it? on the shelf."]
+    assert embedder.embed_queries(texts) == pytest.approx(embedder.embed_documents(texts), abs=1e-5)
+
+
 def test_lone_surrogates_do_not_matter(embedder: UseEmbedder):
     broken, whole = embedder.embed_documents(["broken \ud83d emoji", "broken ? emoji"])
     assert broken == pytest.approx(whole)

@@ -130,7 +130,7 @@ async def test_a_model_that_cannot_be_loaded_gives_no_figures(
     tmp_path: Path, talks: list[Conversation]
 ) -> None:
     with pytest.raises(HippoError, match="could not be loaded"):
-        await measure(talks[1], tmp_path, embedder=Alike(fails_on="warm up"))
+        await measure(talks[1], tmp_path, embedder=Alike(fails_on="is it warm?"))
 
 
 async def test_a_model_that_fails_on_one_question_gives_no_figures(

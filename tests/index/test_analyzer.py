@@ -77,6 +77,11 @@ def test_a_text_without_words_has_no_terms(text: str) -> None:
         ("When did she go to Berlin?", ["go", "berlin"]),
         ("What's the dog's name?", ["dog", "name"]),
         ("Когда он поехал в Берлин?", ["поеха", "берлин"]),
+        ("Who is my boss these days?", ["boss"]),
+        ("What time is dinner?", ["dinner"]),
+        ("How much time is left?", ["much", "time", "left"]),
+        ("Какого числа у них свадьба?", ["свадьб"]),
+        ("Кто теперь начальник?", ["начальник"]),
         ("柏林的酒店", ["柏", "林", "酒", "店", "柏林", "林的", "的酒", "酒店"]),
     ],
 )

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from hippo_async import Hippocampus, Kind, Settings, Turn
 from hippo_async.errors import InvalidInput, JournalCorrupt
+from hippo_async.recall.library import Library
 from hippo_async.testing import FakeClock
 
 MakeMemory = Callable[..., Hippocampus]
@@ -172,6 +174,51 @@ async def test_an_embedder_that_fails_costs_neither_turn_nor_recall(make_memory:
         assert len(await memory.session("s")) == 100
         assert "tea 7" in await found(memory, "tea 7", top_k=3)
         assert memory.status().embedder_failures > 0
+
+
+class Flat:
+    """A model to which all texts are alike."""
+
+    model_id, dim, mean_similarity, multilingual = "flat", 4, 0.0, True
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        return np.ones((len(texts), 4), dtype=np.float32) / 2
+
+    embed_queries = embed_documents
+
+
+async def test_a_recall_does_not_wait_for_what_only_makes_later_ones_fast(
+    make_memory: MakeMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, begun = threading.Event(), threading.Event()
+
+    def settle(_: Library) -> bool:
+        begun.set()
+        return not asked.is_set()
+
+    monkeypatch.setattr(Library, "settle_vectors", settle)
+    async with make_memory(embedder=Flat()) as memory:
+        await memory.record("The kettle is blue.")
+        assert await found(memory, "kettle") == ["The kettle is blue."]
+        assert await asyncio.to_thread(begun.wait, 10)
+        asked.set()
+
+
+async def test_a_fault_of_the_work_in_the_background_is_logged_and_costs_nothing_else(
+    make_memory: MakeMemory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failed = threading.Event()
+
+    def settle(_: Library) -> bool:
+        failed.set()
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(Library, "settle_vectors", settle)
+    async with make_memory(embedder=Flat()) as memory:
+        await memory.record("The kettle is blue.")
+        assert await asyncio.to_thread(failed.wait, 10)
+        assert await found(memory, "kettle") == ["The kettle is blue."]
+    assert "no space left on device" in caplog.text
 
 
 async def test_an_index_of_an_older_state_catches_up(make_memory: MakeMemory, tmp_path: Path) -> None:

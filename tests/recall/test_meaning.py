@@ -86,10 +86,15 @@ def test_a_changed_model_embeds_all_anew_and_the_old_vectors_go_at_the_end(
     assert set(nearest(second, 42)) <= set(range(64))
     assert index.count_vectors("first") == COUNT
 
+    assert not second.settle()
     while second.embed_missing():
         pass
     assert nearest(second, 42) == [42, 43, 41]
     assert second.lacking(range(COUNT)) == set()
+    assert index.count_vectors("first") == COUNT
+
+    while second.settle():
+        pass
     assert (index.count_vectors("first"), index.count_vectors("second")) == (0, COUNT)
 
 
@@ -107,5 +112,6 @@ def test_a_model_that_fails_takes_nothing_from_another(opened: Callable[[], Inde
     second = Meaning(index, read)
     second.adopt(Failing("second", zero=0.0))
     assert not second.embed_missing()
+    assert not second.settle()
     assert second.failures == 1
     assert index.count_vectors("first") == COUNT

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
@@ -29,8 +29,9 @@ FIRST = 5
 GOAL = 0.9
 SEEN = 50
 
-REACHED = {"en": 0.7, "ru": 0.65, "zh": 0.9}
-"""R@5 that asking in the language of the fact never falls below, with room for a few questions."""
+REACHED = {"en": 0.75, "ru": 0.65, "zh": 0.85}
+"""R@5 that a memory of all three languages, asked in that of the fact, never falls below, with room for a few
+questions."""
 
 REACHED_ACROSS = 0.7
 """The same for all questions in another language than the fact's."""
@@ -64,14 +65,24 @@ class Answer:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
-    """Every question put to one memory as users have it, with the light model."""
-    return asyncio.run(_ask_everything(tmp_path_factory.mktemp("meaning"), "multilingual"))
+    """Every question put to the memory of its fact's language, as users have it, with the light model."""
+    return [
+        answer
+        for language in LANGUAGES
+        for answer in _answers(tmp_path_factory.mktemp(language), "multilingual", (language,))
+    ]
+
+
+@pytest.fixture(scope="module")
+def answers_of_all(tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
+    """Every question put to one memory in which all is told, in three languages."""
+    return _answers(tmp_path_factory.mktemp("meaning"), "multilingual", LANGUAGES)
 
 
 @pytest.fixture(scope="module")
 def answers_by_words(tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
     """The same without a model."""
-    return asyncio.run(_ask_everything(tmp_path_factory.mktemp("words"), "none"))
+    return _answers(tmp_path_factory.mktemp("words"), "none", LANGUAGES)
 
 
 def test_the_set_is_as_large_and_as_mixed_as_it_claims() -> None:
@@ -93,30 +104,43 @@ def test_no_question_repeats_what_was_told() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_fact_asked_for_in_other_words_is_found(answers: list[Answer], language: str) -> None:
+def test_nine_of_ten_facts_asked_for_in_other_words_are_found(answers: list[Answer], language: str) -> None:
     asked = _between(answers, language, language)
     _report(f"{NAMES[language]}, {len(asked)} facts", asked)
+    assert _share(asked) >= GOAL
+
+
+def test_nine_of_ten_facts_told_in_another_language_are_found(answers: list[Answer]) -> None:
+    across = [answer for answer in answers if answer.told != answer.asked]
+    _report(f"across languages, {len(across)} questions", across)
+    assert _share(across) >= GOAL
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_are_found_among_three_languages(answers_of_all: list[Answer], language: str) -> None:
+    asked = _between(answers_of_all, language, language)
+    _report(f"all told in one memory, {NAMES[language]}, {len(asked)} facts", asked)
     assert _share(asked) >= REACHED[language]
 
 
 @pytest.mark.parametrize("language", [*(pytest.param(name, marks=NOT_YET) for name in ("en", "ru")), "zh"])
-def test_nine_of_ten_facts_are_among_the_first_five(answers: list[Answer], language: str) -> None:
-    assert _share(_between(answers, language, language)) >= GOAL
+def test_nine_of_ten_are_found_among_three_languages(answers_of_all: list[Answer], language: str) -> None:
+    assert _share(_between(answers_of_all, language, language)) >= GOAL
 
 
-def test_a_fact_told_in_another_language_is_found(answers: list[Answer]) -> None:
+def test_most_are_found_across_languages_among_three(answers_of_all: list[Answer]) -> None:
     for told, asked in product(LANGUAGES, LANGUAGES):
         if told != asked:
-            pair = _between(answers, told, asked)
+            pair = _between(answers_of_all, told, asked)
             _report(f"told in {NAMES[told]}, asked in {NAMES[asked]}, {len(pair)} facts", pair)
-    across = [answer for answer in answers if answer.told != answer.asked]
-    print(f"across languages, {len(across)} questions: R@{FIRST} {_share(across):.3f}")
+    across = [answer for answer in answers_of_all if answer.told != answer.asked]
+    print(f"all told in one memory, across languages, {len(across)} questions: {_figures(across)}")
     assert _share(across) >= REACHED_ACROSS
 
 
 @NOT_YET
-def test_nine_of_ten_facts_are_among_the_first_five_across_languages(answers: list[Answer]) -> None:
-    assert _share([answer for answer in answers if answer.told != answer.asked]) >= GOAL
+def test_nine_of_ten_are_found_across_languages_among_three(answers_of_all: list[Answer]) -> None:
+    assert _share([answer for answer in answers_of_all if answer.told != answer.asked]) >= GOAL
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -126,16 +150,18 @@ def test_without_a_model_words_find_what_they_can(answers_by_words: list[Answer]
     assert _share(asked) >= REACHED_BY_WORDS[language]
 
 
-async def _ask_everything(folder: Path, embedder: str) -> list[Answer]:
-    memory = Hippocampus(folder / "store", embedder=embedder, witness=folder / "witness")
-    async with memory:
+def _answers(folder: Path, embedder: str, languages: Collection[str]) -> list[Answer]:
+    return asyncio.run(_ask_everything(folder, embedder, languages))
+
+
+async def _ask_everything(folder: Path, embedder: str, languages: Collection[str]) -> list[Answer]:
+    facts = [fact for fact in SET["facts"] if _language(fact) in languages]
+    async with Hippocampus(folder / "store", embedder=embedder, witness=folder / "witness") as memory:
         await memory.recall("hello")  # the model is loaded: what is told from now on has its vector at once
-        for text in _turns():
+        for text in _turns(languages):
             memory.capture(text)
         await memory.flush()
-        return [
-            await _ask(memory, fact, asked) for fact in SET["facts"] for asked in LANGUAGES if asked in fact
-        ]
+        return [await _ask(memory, fact, asked) for fact in facts for asked in LANGUAGES if asked in fact]
 
 
 async def _ask(memory: Hippocampus, fact: dict[str, str], asked: str) -> Answer:
@@ -145,10 +171,10 @@ async def _ask(memory: Hippocampus, fact: dict[str, str], asked: str) -> Answer:
     return Answer(_language(fact), asked, fact["id"], fact[asked], rank, above)
 
 
-def _turns() -> list[str]:
-    """All that is told, facts and distractors of all languages mixed, always in the same order."""
-    turns = [fact["told"] for fact in SET["facts"]]
-    turns += [text for language in LANGUAGES for text in SET["distractors"][language]]
+def _turns(languages: Collection[str] = LANGUAGES) -> list[str]:
+    """All that is told in these languages, facts and distractors mixed, always in the same order."""
+    turns = [fact["told"] for fact in SET["facts"] if _language(fact) in languages]
+    turns += [text for language in languages for text in SET["distractors"][language]]
     random.Random(7).shuffle(turns)
     return turns
 

@@ -8,16 +8,21 @@ import gc
 import json
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hippo_bench import ours, talk
 from hippo_bench.child import peak_mib
 
+if TYPE_CHECKING:
+    from hippo_async import Hippocampus
+
 BEAT = 0.001
+IDLE = 2
 WARM = 2
 LIMIT = 200
 """What each half of a recall gives the ranking to choose from."""
@@ -25,10 +30,14 @@ LIMIT = 200
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Run:
-    """How long each question took, how late the worst heartbeat was meanwhile, and the peak memory."""
+    """How long each question took, how late the worst heartbeat was meanwhile, and the peak memory.
+
+    ``idle_stall`` is how late it was in two seconds in which nothing was asked: what the machine does.
+    """
 
     seconds: list[float]
     stall: float = 0.0
+    idle_stall: float = 0.0
     peak_mib: float = 0.0
 
 
@@ -49,15 +58,25 @@ async def _recall(store: Path, count: int) -> Run:
         await asyncio.sleep(1)  # until it has learned what was said last
         gc.collect()
         gc.freeze()  # a collection takes as long as the heap of the whole process is large, not ours alone
-        late: list[float] = []
-        heart = asyncio.create_task(_beat(late))
-        seconds = []
-        for text in texts(count):
-            begin = perf_counter()
-            await memory.recall(text, top_k=10)
-            seconds.append(perf_counter() - begin)
-        heart.cancel()
-    return Run(seconds, max(late))
+        idle_stall = await _latest_beat_during(asyncio.sleep(IDLE))
+        seconds: list[float] = []
+        stall = await _latest_beat_during(_ask_all(memory, count, seconds))
+    return Run(seconds, stall, idle_stall)
+
+
+async def _ask_all(memory: Hippocampus, count: int, seconds: list[float]) -> None:
+    for text in texts(count):
+        begin = perf_counter()
+        await memory.recall(text, top_k=10)
+        seconds.append(perf_counter() - begin)
+
+
+async def _latest_beat_during(work: Coroutine[Any, Any, None]) -> float:
+    late: list[float] = []
+    heart = asyncio.create_task(_beat(late))
+    await work
+    heart.cancel()
+    return max(late)
 
 
 async def _beat(late: list[float]) -> None:

@@ -67,6 +67,11 @@ class Side:
         """How late the worst heartbeat of each run was, in ms."""
         return Samples(tuple(run.stall * MS for run in self.runs))
 
+    @property
+    def idle_stalls(self) -> Samples:
+        """The same while nothing was asked."""
+        return Samples(tuple(run.idle_stall * MS for run in self.runs))
+
 
 async def run(scale: Scale, folder: Path) -> Result:
     """Ask the same questions of memories of each size, in fresh processes."""
@@ -149,8 +154,8 @@ def _lines(records: int, sides: dict[str, Side]) -> list[Line]:
     ]
     stall = Line(
         what=f"recall, {records:,} memories: longest stand-still of the loop",
-        against="",
-        theirs=None,
+        against="the same loop with nothing to do, for 2 s",
+        theirs=recall.idle_stalls,
         ours=recall.stalls,
         unit="ms",
         figure=recall.stalls.high,

@@ -89,7 +89,7 @@ def _tell(conversation: Conversation, folder: Path, *, peer: type[Peer], model: 
 
 def _loaded_model() -> Embedder:
     model = choose_embedder(MODEL)
-    model.embed_queries(["warm up"])
+    model.embed_queries(["is it warm?"])
     return model
 
 
