@@ -66,6 +66,12 @@ class MissingExtra(HippoError, ImportError):
         self.extra = extra
 
 
+class EmbedderFailed(HippoError, ValueError):
+    """What an embedder returned is not what it promised. The memory goes on by words, and counts it."""
+
+    code = "MEM_E_EMBEDDER_FAILED"
+
+
 class Closed(HippoError, RuntimeError):
     """Raised when something is asked of a memory that is not open."""
 

@@ -25,7 +25,7 @@ from hippo_async.errors import InvalidInput
 from hippo_async.files import Files
 from hippo_async.life import Life
 from hippo_async.place import Place, Tools, default_data_dir, named_witness
-from hippo_async.protocols import Clock, Embedder, Summarizer, TokenCounter
+from hippo_async.protocols import Clock, EmbedderChoice, Summarizer, TokenCounter
 from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
 from hippo_async.selection import filters_of, kind_of, limit_of
 from hippo_async.status import Status, status_of
@@ -49,8 +49,8 @@ class Hippocampus:
     - ``key`` (32 bytes) or ``key_file``: the agent's secret; else ``agent.key`` in the data directory, made
       at the first start with mode 0600. ``retired_keys`` are those before ``key``, oldest first, once keys
       were changed; key files of earlier epochs are found beside ``key_file``.
-    - ``embedder``: ``"auto"``, ``"none"``, ``"multilingual"``, ``"semantic"``, a model's name or folder, or
-      an :class:`~hippo_async.protocols.Embedder`.
+    - ``embedder``: ``"auto"``, ``"none"``, ``"multilingual"``, ``"semantic"``, a model's name or folder,
+      LangChain ``Embeddings``, or an :class:`~hippo_async.protocols.Embedder`.
     - ``summarizer``: a coroutine function that folds evicted turns; the extractive fold stands behind it.
     - ``token_counter``: counts tokens exactly; else they are estimated, never too low.
     - ``witness``: a directory outside the store with a second copy of the head, so that a rollback of the
@@ -70,7 +70,7 @@ class Hippocampus:
         key_file: str | Path | None = None,
         retired_keys: Sequence[bytes] = (),
         settings: Settings | None = None,
-        embedder: str | Embedder | None = "auto",
+        embedder: EmbedderChoice = "auto",
         summarizer: Summarizer | None = None,
         token_counter: TokenCounter | None = None,
         witness: str | Path | None = "default",

@@ -10,7 +10,7 @@ import platformdirs
 
 from hippo_async.config import Settings
 from hippo_async.files import Files
-from hippo_async.protocols import Clock, Embedder
+from hippo_async.protocols import Clock, EmbedderChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Tools:
     """What a memory works with."""
 
     settings: Settings
-    embedder: str | Embedder | None
+    embedder: EmbedderChoice
     clock: Clock
     files: Files
 

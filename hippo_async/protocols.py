@@ -44,6 +44,19 @@ class Clock(Protocol):
 
 
 @runtime_checkable
+class Embeddings(Protocol):
+    """What LangChain calls ``Embeddings``: texts in, lists of numbers out. Blocks; called off the loop."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return one vector per text."""
+        ...
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of what is searched for."""
+        ...
+
+
+@runtime_checkable
 class Embedder(Protocol):
     """Turns texts into vectors of one model. Called in one thread at a time, never on the event loop.
 
@@ -69,3 +82,7 @@ class Embedder(Protocol):
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return one normalised float32 row per query, shape ``(len(texts), dim)``."""
         ...
+
+
+EmbedderChoice: TypeAlias = str | Embedder | Embeddings | None
+"""How a caller says which embedder a memory uses: see :func:`hippo_async.embedding.choose_embedder`."""

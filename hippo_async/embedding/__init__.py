@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from hippo_async.embedding.cache import CachedEmbedder
 from hippo_async.embedding.choose import choose_embedder
+from hippo_async.embedding.given import GivenEmbeddings
 from hippo_async.embedding.sentence import SentenceEmbedder
 from hippo_async.embedding.use import UseEmbedder
 
-__all__ = ["CachedEmbedder", "SentenceEmbedder", "UseEmbedder", "choose_embedder"]
+__all__ = ["CachedEmbedder", "GivenEmbeddings", "SentenceEmbedder", "UseEmbedder", "choose_embedder"]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from hippo_async.embedding.given import GivenEmbeddings
 from hippo_async.embedding.sentence import BUNDLED, LIBRARY, SentenceEmbedder
 from hippo_async.embedding.use import PACKAGE as MULTILINGUAL
 from hippo_async.embedding.use import UseEmbedder
 from hippo_async.errors import MissingExtra
-from hippo_async.protocols import Embedder
+from hippo_async.protocols import Embedder, EmbedderChoice, Embeddings
 
 
-def choose_embedder(setting: str | Embedder | None, *, prefer_multilingual: bool = False) -> Embedder | None:
+def choose_embedder(setting: EmbedderChoice, *, prefer_multilingual: bool = False) -> Embedder | None:
     """Return the embedder that a setting asks for, or ``None`` for words only (J7, J8, J16).
 
-    ``setting`` is an embedder, taken as it is; ``"none"`` or ``None``; ``"multilingual"``; ``"semantic"``;
-    ``"auto"``; or else the folder or cached name of a sentence-transformers model.
+    ``setting`` is an embedder, taken as it is; LangChain's ``Embeddings``; ``"none"`` or ``None``;
+    ``"multilingual"``; ``"semantic"``; ``"auto"``; or else the folder or cached name of a
+    sentence-transformers model.
 
     ``"auto"`` takes the first that is installed: semantic, then multilingual, then none; the other way round
     with ``prefer_multilingual``, which is for a store whose text is not mostly English. Which packages are
@@ -24,6 +26,8 @@ def choose_embedder(setting: str | Embedder | None, *, prefer_multilingual: bool
     Raises :class:`MissingExtra` when the packages of a kind named outright are not installed. Whether a named
     model exists shows at its first use.
     """
+    if isinstance(setting, Embeddings):
+        return GivenEmbeddings(setting)
     if not isinstance(setting, str):
         return setting
     if setting == "none":

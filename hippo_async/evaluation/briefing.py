@@ -9,7 +9,7 @@ from pathlib import Path
 from hippo_async.evaluation.locomo import Conversation
 from hippo_async.evaluation.metrics import mean, recall_at
 from hippo_async.evaluation.running import Told, told
-from hippo_async.protocols import Embedder
+from hippo_async.protocols import EmbedderChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ async def measure_briefings(
     folder: Path,
     *,
     budget: int,
-    embedder: str | Embedder | None = "auto",
+    embedder: EmbedderChoice = "auto",
     asked: Callable[[], None] = lambda: None,
 ) -> list[Briefed]:
     """Brief a fresh memory's agent for each question within ``budget`` tokens; ``asked`` is told of each.

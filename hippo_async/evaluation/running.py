@@ -13,7 +13,7 @@ from hippo_async.errors import HippoError
 from hippo_async.evaluation.locomo import Conversation, Said
 from hippo_async.evaluation.metrics import DEPTHS, Answer
 from hippo_async.hippocampus import Hippocampus
-from hippo_async.protocols import Clock, Embedder
+from hippo_async.protocols import Clock, EmbedderChoice
 
 DEPTH: int = max(DEPTHS)
 """How many memories each question asks for."""
@@ -57,9 +57,7 @@ class Told:
 
 
 @asynccontextmanager
-async def told(
-    conversation: Conversation, folder: Path, *, embedder: str | Embedder | None
-) -> AsyncIterator[Told]:
+async def told(conversation: Conversation, folder: Path, *, embedder: EmbedderChoice) -> AsyncIterator[Told]:
     """Tell a conversation to a fresh memory in ``folder``, and keep it open for questions.
 
     Both speakers are people, so every turn is a user's; who spoke is in its metadata, as ``speaker``. All
@@ -83,7 +81,7 @@ async def measure(
     conversation: Conversation,
     folder: Path,
     *,
-    embedder: str | Embedder | None = "auto",
+    embedder: EmbedderChoice = "auto",
     asked: Callable[[], None] = lambda: None,
 ) -> Run:
     """Ask a fresh memory in ``folder`` the questions of a conversation; ``asked`` is told of each.
@@ -109,7 +107,7 @@ async def measure(
     )
 
 
-async def _loaded(memory: Hippocampus, embedder: str | Embedder | None) -> str | None:
+async def _loaded(memory: Hippocampus, embedder: EmbedderChoice) -> str | None:
     """Wait for the model and name it.
 
     What is captured once it is loaded gets its vector before the index has followed. Turns captured earlier

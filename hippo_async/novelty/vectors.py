@@ -9,7 +9,7 @@ from hippo_async.protocols import Vectors
 from hippo_async.records import Novelty
 
 LITERAL_THRESHOLDS = (0.50, 0.85)
-THRESHOLDS = (0.38, 0.815)
+THRESHOLDS = (0.38, 0.65)
 
 
 class MeaningNovelty:
@@ -17,9 +17,12 @@ class MeaningNovelty:
 
     A bare cosine means different things under different models, so it is rescaled to ``(cosine - mean) / (1 -
     mean)`` with ``mean_similarity``, the model's mean cosine of unrelated texts: 0 is "unrelated", 1 "the
-    same". Below 0.38 is a prediction error, below 0.815 novel; for all-MiniLM-L6-v2 on English these are the
-    cosines 0.50 and 0.85 of J7. ``literal`` takes these as they stand, on the bare cosine. ``thresholds``
-    replaces the two numbers. A first record resembles nothing: a prediction error.
+    same". Below 0.38 is a prediction error; for all-MiniLM-L6-v2 on English this is the cosine 0.50 of J7.
+    From 0.65 on a record is routine: it says in other words what was said before. The 0.85 of J7 (0.815 here)
+    finds word for word repeats only: 1 % of the turns of LoCoMo, so that to leave out the routine left out
+    nothing. From 0.65 on it is 10 % with the light model and 17 % with all-MiniLM-L6-v2, and of these .11 and
+    .21 hold the answer to a question, of the others .26. ``literal`` takes the numbers of J7 as they stand,
+    on the bare cosine. ``thresholds`` replaces the two. A first record resembles nothing: a prediction error.
     """
 
     def __init__(

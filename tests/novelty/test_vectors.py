@@ -42,13 +42,20 @@ def test_the_literal_thresholds_belong_to_the_milder_class():
     assert by_similarity(0.85, thresholds=literal) is Novelty.ROUTINE
 
 
-@given(st.floats(-1, 1).filter(lambda cosine: min(abs(cosine - 0.497), abs(cosine - 0.85)) > 0.01))
-def test_for_the_model_of_the_literal_rule_the_rescaled_one_says_the_same(cosine: float):
+@given(st.floats(-1, 1).filter(lambda cosine: min(abs(cosine - cut) for cut in (0.497, 0.716, 0.85)) > 0.01))
+def test_for_the_model_of_the_literal_rule_the_rescaled_one_says_the_same_but_for_paraphrases(cosine: float):
     vector = at_cosine(cosine)
     literal, rescaled = MeaningNovelty(0.188, literal=True), MeaningNovelty(0.188)
     for novelty in (literal, rescaled):
         novelty.seed(BASE[None])
-    assert literal.classify(vector) is rescaled.classify(vector)
+    expected = literal.classify(vector)
+    assert rescaled.classify(vector) is (Novelty.ROUTINE if cosine > 0.716 else expected)
+
+
+def test_what_was_said_before_in_other_words_is_routine():
+    novelty = MeaningNovelty(0.188)
+    novelty.seed(BASE[None])
+    assert novelty.classify(at_cosine(0.78)) is Novelty.ROUTINE  # the mean of paraphrases under this model
 
 
 def test_a_model_to_which_all_texts_look_alike_still_sees_something_new():
