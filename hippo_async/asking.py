@@ -63,12 +63,6 @@ class Question:
         return cls(text, filters, limit_of(top_k, settings), max_tokens, neighbours, window)
 
 
-async def flush(engine: Engine) -> None:
-    """Wait until what was captured is durable and the index has followed. Raises the disk's error."""
-    await asyncio.shield(asyncio.wrap_future(engine.pipeline.flush()))
-    await engine.library.run(lambda: None)
-
-
 async def recall(
     engine: Engine, question: Question, root: Path, raw: RawSettings, count: TokenCounter
 ) -> Recall:
@@ -169,7 +163,7 @@ async def _look_back(
 async def _settled(engine: Engine) -> tuple[str, ...]:
     """Flush before a read; a disk that fails is noted, for what is durable can still be found."""
     try:
-        await flush(engine)
+        await engine.flush()
     except (HippoError, OSError) as error:
         unwritten = f"{engine.pipeline.buffered} captured turns are not written yet ({error})"
         return (f"{unwritten}; they were not searched",)

@@ -78,6 +78,24 @@ class RawSettings(_Section):
     capture_tools: bool = False
 
 
+class IdentitySettings(_Section):
+    """What tells apart memories that say the same (L22)."""
+
+    event_time_policy: Literal["content", "explicit", "ingest"] = "content"
+
+
+class DeleteSettings(_Section):
+    """How long what is to be forgotten can be restored (L11)."""
+
+    grace_hours: int = Field(default=24, ge=0, le=168)
+
+
+class ReviewSettings(_Section):
+    """Whether memories are looked at again (L12)."""
+
+    enabled: bool = True
+
+
 class Settings(_Section):
     """All that can be set, with its defaults."""
 
@@ -88,6 +106,9 @@ class Settings(_Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     decay: DecaySettings = DecaySettings()
     raw: RawSettings = RawSettings()
+    identity: IdentitySettings = IdentitySettings()
+    delete: DeleteSettings = DeleteSettings()
+    review: ReviewSettings = ReviewSettings()
 
     @model_validator(mode="after")
     def _top_k_within_maximum(self) -> Self:
@@ -127,6 +148,9 @@ def _known_names() -> list[str]:
         RetrievalSettings,
         DecaySettings,
         RawSettings,
+        IdentitySettings,
+        DeleteSettings,
+        ReviewSettings,
     ]
     return [
         spelling

@@ -4,6 +4,7 @@ again.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import os
@@ -22,7 +23,7 @@ from hippo_async.errors import Closed
 from hippo_async.files import Files
 from hippo_async.index import Index
 from hippo_async.index.analyzer import terms
-from hippo_async.journal import GivenKeys, KeyFiles, Keyring, Lineage, OpenReport
+from hippo_async.journal import GivenKeys, KeyFiles, Keyring, Lineage, Marker, OpenReport
 from hippo_async.place import Place, Tools
 from hippo_async.protocols import Embedder
 from hippo_async.recall.library import Library
@@ -56,9 +57,12 @@ class Engine:
             files=tools.files,
         )
         half_life = timedelta(days=tools.settings.decay.half_life_days)
+        self.marker: Marker = journal.marker()
         self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
         self.judge: NoveltyJudge = NoveltyJudge(terms)
-        self.raw: RawBox = RawBox(place.data_dir, settings=tools.settings.raw, files=tools.files)
+        self.raw: RawBox = RawBox(
+            place.data_dir, settings=tools.settings.raw, files=tools.files, clock=tools.clock
+        )
         self.sink: JournalSink = JournalSink(journal, self.library, self.judge, self.raw)
         self.model: str | None = None
         self.warmed: Future[None] = Future()
@@ -104,6 +108,11 @@ class Engine:
         if self._pipeline is None:
             raise Closed("the memory is being opened")
         return self._pipeline
+
+    async def flush(self) -> None:
+        """Wait until what was captured is durable and the index has followed. Raises the disk's error."""
+        await asyncio.shield(asyncio.wrap_future(self.pipeline.flush()))
+        await self.library.run(lambda: None)
 
     def close(self) -> int:
         """Flush, close everything, and return how many turns could not be written. Blocks; once only."""

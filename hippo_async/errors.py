@@ -38,6 +38,18 @@ class RecordRejected(InvalidInput):
         self.reason = reason
 
 
+class InvalidMedia(InvalidInput):
+    """A medium that cannot be named, or a file inside a text (L15, L16)."""
+
+    code = "MEM_E_INVALID_MEDIA"
+
+
+class Forgotten(HippoError, LookupError):
+    """A memory that was asked to be forgotten, and may be remembered anew only after ``restore`` (L11)."""
+
+    code = "MEM_E_FORGOTTEN"
+
+
 class NotFound(HippoError, LookupError):
     """Raised when an id names nothing in this journal."""
 

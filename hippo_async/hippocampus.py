@@ -29,7 +29,8 @@ from hippo_async.protocols import Clock, EmbedderChoice, Summarizer, TokenCounte
 from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
 from hippo_async.selection import filters_of, kind_of, limit_of
 from hippo_async.status import Status, status_of
-from hippo_async.summary import summarized
+from hippo_async.summary import summarized, without_forgotten
+from hippo_async.tending import Tending, Written
 
 if TYPE_CHECKING:
     from hippo_async.anchors import AnchorRun, Publisher
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 logger: logging.Logger = logging.getLogger("hippo_async")
 
 
-class Hippocampus:
+class Hippocampus(Tending):
     """An agent's long-term memory in one directory.
 
     - ``data_dir``: where it lies; ``HIPPO_DATA_DIR`` or the platform's folder when not given.
@@ -214,11 +215,8 @@ class Hippocampus:
         :class:`~hippo_async.errors.WriteFailed` for a failing disk (nothing is kept back then). A caller that
         is cancelled does not take the record back.
         """
-        turn_id = next(self._turn_ids)
         labels = Labels(role, session, scope, tags, source, key, metadata, speaker)
-        turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=True)
-        self._running.pipeline.put(turn)
-        return await Receipt(turn_id, turn.future)
+        return (await self._write(content, labels, kind, timestamp)).record
 
     async def flush(self) -> None:
         """Return once everything captured so far is durable and can be found.
@@ -226,7 +224,7 @@ class Hippocampus:
         Raises the disk's error if it fails; the turns stay buffered, and writing goes on. So it does for a
         caller that is cancelled.
         """
-        await asking.flush(self._running)
+        await self._running.flush()
 
     async def fold(
         self, turns: Sequence[Turn], *, session: str | None = None, scope: Sequence[str] = ()
@@ -242,25 +240,18 @@ class Hippocampus:
             raise InvalidInput("there are no turns to fold")
         await self.flush()
         library = self._running.library
-        keys = [turn.key for turn in turns if turn.key is not None]
-        known = await library.run(library.ids_by_key, keys)
-        originals = [turn.record_id or known.get(turn.key or "") for turn in turns]
+        turns, originals = await library.run(without_forgotten, library, turns)
         summary = await summarized(turns, self._summarizer)
         if summary is None:
             summary = (await library.run(fold_text, turns, count=self._count)).text
-        return await self.record(
-            summary,
-            kind=Kind.STATE,
-            session=session,
-            scope=scope,
-            source="tool" if any(turn.role == "tool" for turn in turns) else "self",
-            tags=[FOLDED_TAG],
-            metadata={
-                "event": FOLDED_EVENT,
-                "turns": len(turns),
-                "originals": [record_id for record_id in originals if record_id],
-            },
-        )
+        source = "tool" if any(turn.role == "tool" for turn in turns) else "self"
+        ours = {
+            "event": FOLDED_EVENT,
+            "turns": len(turns),
+            "originals": originals,
+        }
+        labels = Labels(None, session, scope, [FOLDED_TAG], source, None, None, ours=ours)
+        return (await self._write(summary, labels, Kind.STATE)).record
 
     # ------------------------------------------------------------- finding
 
@@ -452,6 +443,15 @@ class Hippocampus:
     @property
     def _running(self) -> Engine:
         return self._life.running
+
+    async def _write(
+        self, content: str, labels: Labels, kind: Kind | str, timestamp: datetime | None = None
+    ) -> Written:
+        turn_id = next(self._turn_ids)
+        turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=True)
+        self._running.pipeline.put(turn)
+        record = await Receipt(turn_id, turn.future)
+        return Written(record, record.metadata.get("turn_id") == turn_id)
 
     def _turn(
         self,

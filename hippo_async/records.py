@@ -15,10 +15,14 @@ tags       list of strings
 turn_id    random id of the captured turn
 key        the capturer's own id of the turn, for deduplication
 tool       name of the tool whose result this is
-event      ``folded_summary`` for a fold (L17)
+event      ``folded_summary`` for a fold (L17), ``remembered``, ``checkpoint``
 originals  record ids that a fold was made of
+identity   which memories are the same as this one, of those that were remembered (L22)
+media      ``{"url", "type"}`` of a picture, video, document or sound (L15)
+task       ``{"id", "progress"}`` of a checkpoint (L14)
 occurred   ISO-8601 time with offset, when it differs from the record's own timestamp
-hippo      reserved for the journal's own records
+hippo…     reserved: ``hippo`` for the journal's own records, ``hippo_operation`` for what was done to another
+           memory (:mod:`hippo_async.lives.operations`)
 ========== ==============================================================================
 """
 
@@ -34,6 +38,9 @@ from hippo_async.errors import InvalidInput
 
 FOLDED_TAG = "status:folded"
 FOLDED_EVENT = "folded_summary"
+REMEMBERED = "remembered"
+CHECKPOINT = "checkpoint"
+OPERATION = "hippo_operation"
 
 
 class Kind(StrEnum):
@@ -181,9 +188,15 @@ class Record:
         return _strings(self.metadata.get("tags"))
 
     @property
+    def event(self) -> str | None:
+        """What made this record, where it was no turn: a fold, a memory that was remembered, a checkpoint."""
+        value = self.metadata.get("event")
+        return value if isinstance(value, str) else None
+
+    @property
     def is_fold(self) -> bool:
         """Whether this record is a fold of evicted context (L17)."""
-        return self.metadata.get("event") == FOLDED_EVENT
+        return self.event == FOLDED_EVENT
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of J2 (without the seal) as plain JSON values."""

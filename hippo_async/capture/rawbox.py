@@ -10,7 +10,8 @@ from hippo_async.capture.turns import Captured
 from hippo_async.config import RawSettings
 from hippo_async.files import Files
 from hippo_async.novelty import salience
-from hippo_async.raw import Candidate, RawShards, RawTurn, admit
+from hippo_async.protocols import Clock
+from hippo_async.raw import Candidate, Erasure, RawShards, RawTurn, admit
 from hippo_async.records import Kind, Novelty
 
 logger: logging.Logger = logging.getLogger("hippo_async.capture")
@@ -19,9 +20,10 @@ logger: logging.Logger = logging.getLogger("hippo_async.capture")
 class RawBox:
     """Keeps what ``raw.mode`` admits (L2-L4, L10). A failure here is counted and costs no turn its record."""
 
-    def __init__(self, data_dir: Path, *, settings: RawSettings, files: Files) -> None:
+    def __init__(self, data_dir: Path, *, settings: RawSettings, files: Files, clock: Clock) -> None:
         self._shards = RawShards(data_dir, files=files)
         self._settings = settings
+        self._clock = clock
         self.kept: int = 0
         self.failures: int = 0
 
@@ -39,6 +41,10 @@ class RawBox:
             logger.warning("the raw box missed up to %d turns: %s", len(candidates), error)
         else:
             self.kept += len(kept)
+
+    def erase(self, erasures: Sequence[Erasure]) -> int:
+        """Take out what is erased, and return of how many lines. Blocks. Raises ``OSError``."""
+        return self._shards.erase(erasures, now=self._clock.now())
 
 
 def _candidate(turn: Captured, novelty: Novelty) -> Candidate:

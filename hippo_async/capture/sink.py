@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hippo_async.capture.admission import NoveltyJudge
 from hippo_async.capture.rawbox import RawBox
 from hippo_async.capture.turns import Captured
-from hippo_async.errors import HippoError, RecordRejected
+from hippo_async.errors import Forgotten, HippoError, RecordRejected
 from hippo_async.journal import Appended, Lineage
 from hippo_async.recall.library import Library
 from hippo_async.records import Novelty
@@ -68,12 +68,19 @@ class JournalSink:
 
     def _without_known(self, batch: Sequence[Captured]) -> list[Captured]:
         keys = [turn.key for turn in batch if turn.key is not None]
-        known = self._library.call(self._library.ids_by_key, keys) if keys else {}
+        if not keys:
+            return list(batch)
+        known = self._library.call(self._library.ids_by_key, keys)
+        erased = self._library.call(self._library.erased_keys, [key for key in keys if key not in known])
         for turn in batch:
             if turn.key in known:
                 self.deduplicated += 1
                 self._point_to(turn, known[turn.key])
-        return [turn for turn in batch if turn.key not in known]
+            elif turn.key in erased:
+                self.rejected += 1
+                gone = f"what was captured under {turn.key!r} was erased, and is not captured again"
+                turn.future.set_exception(Forgotten(gone))
+        return [turn for turn in batch if turn.key not in known and turn.key not in erased]
 
     def _point_to(self, turn: Captured, record_id: str) -> None:
         """Give a turn the record that stands for it; one that cannot be read fails this turn alone."""
@@ -85,8 +92,13 @@ class JournalSink:
             turn.future.set_result(record)
 
     def _classify(self, turns: Sequence[Captured]) -> None:
-        """Judge each turn once, however often its batch has to be tried, and offer it to the raw box."""
-        new = [turn for turn in turns if turn.turn_id not in self._judged]
+        """Judge each turn once, however often its batch has to be tried, and offer it to the raw box.
+
+        What was done to a memory says nothing new, and was said by nobody.
+        """
+        unjudged = [turn for turn in turns if turn.turn_id not in self._judged]
+        self._judged.update((turn.turn_id, Novelty.ROUTINE) for turn in unjudged if turn.is_operation)
+        new = [turn for turn in unjudged if not turn.is_operation]
         classes = self._judge.classify([turn.content for turn in new])
         for turn, novelty in zip(new, classes, strict=True):
             self._judged[turn.turn_id] = novelty

@@ -12,7 +12,20 @@ from itertools import count
 from typing import Any
 
 from hippo_async.errors import CaptureRefused, InvalidInput
-from hippo_async.records import Draft, Kind, Novelty, Record, Source
+from hippo_async.records import (
+    CHECKPOINT,
+    FOLDED_EVENT,
+    OPERATION,
+    REMEMBERED,
+    Draft,
+    Kind,
+    Novelty,
+    Record,
+    Source,
+)
+
+RESERVED = {"hippo", OPERATION}
+OUR_EVENTS = (FOLDED_EVENT, REMEMBERED, CHECKPOINT)
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SOURCE_OF_ROLE = {
@@ -54,6 +67,11 @@ class Captured:
         """Who spoke; empty if nobody is named."""
         return str(self.metadata.get("role", ""))
 
+    @property
+    def is_operation(self) -> bool:
+        """Whether this only says what was done to another memory."""
+        return OPERATION in self.metadata
+
     def draft(self, novelty: Novelty) -> Draft:
         """The record that this turn becomes."""
         return Draft(self.content, self.kind, novelty, self.metadata, self.at)
@@ -71,17 +89,21 @@ class Labels:
     key: str | None
     metadata: Mapping[str, Any] | None
     speaker: str | None = None
+    ours: Mapping[str, Any] = field(default_factory=dict)
+    """What the library itself says of it: names and values that no caller may write."""
 
 
 def metadata_of(labels: Labels, *, turn_id: str) -> dict[str, Any]:
     """Build a record's metadata from what was said of a turn; what is empty is left out.
 
-    Raises :class:`InvalidInput` for labels of another type or an unknown source, and for metadata under the
-    journal's own name.
+    Raises :class:`InvalidInput` for labels of another type or an unknown source, and for metadata that would
+    pass for the library's own, which move and hide memories.
     """
     own = labels.metadata or {}
-    if "hippo" in own:
-        raise InvalidInput("metadata['hippo'] belongs to the journal itself; take another name")
+    for name in RESERVED & own.keys():
+        raise InvalidInput(f"metadata[{name!r}] belongs to the journal itself; take another name")
+    if own.get("event") in OUR_EVENTS:
+        raise InvalidInput(f"metadata['event'] = {own['event']!r} is the library's own; take another value")
     for name, values in (("scope", labels.scope), ("tags", labels.tags)):
         if isinstance(values, str) or not all(isinstance(value, str) for value in values):
             raise InvalidInput(f"{name} is a list of strings, got {values!r}")
@@ -95,7 +117,7 @@ def metadata_of(labels: Labels, *, turn_id: str) -> dict[str, Any]:
         "key": labels.key,
         "turn_id": turn_id,
     }
-    return {**own, **{name: value for name, value in known.items() if value}}
+    return {**own, **labels.ours, **{name: value for name, value in known.items() if value}}
 
 
 def captured(

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from hippo_async.index.index import Index
 from hippo_async.index.rebuild import Rebuild
-from hippo_async.index.rows import Counts, Misled, Position, Row, Traits, describes
+from hippo_async.index.rows import Counts, Misled, Position, Row, Traits, describes, findable
 from hippo_async.index.seqs import Seqs
 
-__all__ = ["Counts", "Index", "Misled", "Position", "Rebuild", "Row", "Seqs", "Traits", "describes"]
+__all__ = [
+    "Counts",
+    "Index",
+    "Misled",
+    "Position",
+    "Rebuild",
+    "Row",
+    "Seqs",
+    "Traits",
+    "describes",
+    "findable",
+]

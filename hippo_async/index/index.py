@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,9 @@ from hippo_async.index.rows import Counts, Position, Row, Traits
 from hippo_async.index.seqs import Seqs
 from hippo_async.protocols import Vectors
 from hippo_async.records import Filters, Location, Record
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _FILE = "index.sqlite"
 
@@ -67,6 +72,20 @@ class Index:
         directory = self._generations.fresh()
         return Rebuild(directory, db=schema.create(directory / _FILE, origin=self._origin), files=self._files)
 
+    def begin_rewritten(self, *, journal_generation: int) -> Rebuild:
+        """Begin a new generation for a journal whose files were rewritten, as a purge does.
+
+        What is said of their places here is void from now on.
+        """
+        self._origin = replace(self._origin, generation=journal_generation)
+        return self.begin_rebuild()
+
+    def carry_vectors(self, rebuild: Rebuild, *, without: Collection[int]) -> None:
+        """Take the vectors of what still has a text along into a generation in the making, but for some."""
+        with self._connection() as db:
+            db.commit()
+            vectors.carry(db, rebuild.directory / _FILE, without=without)
+
     def finish_rebuild(self, rebuild: Rebuild) -> Position:
         """Put a rebuilt generation in place of the valid one and return the last record in it.
 
@@ -86,15 +105,20 @@ class Index:
         with self._connection() as db:
             return projection.position_of(db)
 
-    def add(self, entries: Sequence[tuple[Record, Location]]) -> None:
+    def add(self, entries: Sequence[tuple[Record, Location]]) -> bool:
         """Add records that follow the position, in one transaction; those already there are passed over.
+
+        Says whether earlier ones were hidden or shown by what these say of them.
 
         A turn (``user`` or ``assistant``, with a session) is indexed together with the turn before it in the
         same session and scope. Raises :class:`InvalidInput` on a gap, or on another record under a known
         seq; nothing is added then.
         """
         with self._connection() as db:
-            projection.add(db, entries)
+            changed = projection.add(db, entries)
+        if changed:
+            self._held = Held()  # its lists only grow
+        return changed
 
     def put_vectors(self, model_id: str, rows: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
         """Store one vector per seq. Raises :class:`InvalidInput` for a length that is not the model's."""
@@ -136,6 +160,13 @@ class Index:
         """Return what :meth:`search_words` gives a record of usual length with each of the terms."""
         with self._connection() as db:
             return words.full_match(db, terms, held=self._held)
+
+    def about(
+        self, question: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Answer one of the questions in :mod:`hippo_async.index.lives`."""
+        with self._connection() as db:
+            return question(db, *args, **kwargs)
 
     def matching(self, filters: Filters) -> Seqs:
         """Return the seqs, ascending, of all that the filters let through: what a vector search may find.

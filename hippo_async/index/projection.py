@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from hippo_async.embedding.texts import is_question
 from hippo_async.errors import InvalidInput
-from hippo_async.index import analyzer
-from hippo_async.index.rows import Position, is_turn, packed, searchable
+from hippo_async.index import analyzer, fates
+from hippo_async.index.rows import Position, findable, is_turn, packed
 from hippo_async.records import Location, Record
 
 CONTEXT_TERMS = 100
@@ -22,18 +22,22 @@ def position_of(db: sqlite3.Connection) -> Position:
     return Position(seq, record_id)
 
 
-def add(db: sqlite3.Connection, entries: Sequence[tuple[Record, Location]]) -> None:
+def add(db: sqlite3.Connection, entries: Sequence[tuple[Record, Location]]) -> bool:
     """Write records and the new position in one transaction; all of them or none.
 
-    Records that are there already are passed over. Raises :class:`InvalidInput` when one is missing in
-    between, or when the index holds another record under one of these seqs.
+    Records that are there already are passed over. Says whether earlier ones were hidden or shown by what
+    these say of them. Raises :class:`InvalidInput` when one is missing in between, or when the index holds
+    another record under one of these seqs.
     """
+    changed = False
     with db:
         last = None
         for last, location in _missing(db, entries):
             _insert(db, last, location)
+            changed |= fates.add(db, last)
         if last is not None:
             db.execute("UPDATE origin SET seq = ?, record_id = ?", (last.seq, last.record_id))
+    return changed
 
 
 def _missing(
@@ -57,12 +61,12 @@ def _check_same(db: sqlite3.Connection, record: Record) -> None:
 
 
 def _insert(db: sqlite3.Connection, record: Record, location: Location) -> None:
-    terms = analyzer.terms(record.text) if searchable(record) else []
+    terms = analyzer.terms(record.text) if findable(record) else []
     db.execute(
-        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         _columns(record, location, terms),
     )
-    if searchable(record):
+    if findable(record):
         db.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", [(tag, record.seq) for tag in record.tags])
         _insert_words(db, record, terms)
         if record.speaker is not None:
@@ -87,7 +91,8 @@ def _columns(record: Record, location: Location, terms: Sequence[str]) -> tuple[
         packed(record.tags),
         len(record.text),
         key if isinstance(key, str) else None,
-        searchable(record),
+        findable(record),
+        findable(record),
         is_turn(record),
         record.speaker,
         analyzer.substance(terms),

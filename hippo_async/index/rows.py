@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hippo_async.errors import HippoError
-from hippo_async.records import Kind, Location, Novelty, Record
+from hippo_async.records import OPERATION, Kind, Location, Novelty, Record
 
 COLUMNS = (
     "r.seq, r.record_id, r.segment, r.byte_offset, r.byte_length, r.timestamp, r.kind, r.novelty, r.role,"
@@ -126,14 +126,17 @@ def describes(row: Row, record: Record) -> bool:
     )
 
 
-def searchable(record: Record) -> bool:
-    """Say whether searches may find a record: the journal's own and the purged ones they may not."""
-    return record.type == "record" and not record.purged
+def findable(record: Record) -> bool:
+    """Say whether searches may find a record, as long as it is not to be forgotten.
+
+    They may not find the journal's own, the purged ones, and those that only say what was done to another.
+    """
+    return record.type == "record" and not record.purged and OPERATION not in record.metadata
 
 
 def is_turn(record: Record) -> bool:
     """Say whether a record is a searchable turn of a session, and so has turns before and after it."""
-    return searchable(record) and record.session is not None and record.role in TURN_ROLES
+    return findable(record) and record.session is not None and record.role in TURN_ROLES
 
 
 def packed(strings: Sequence[str]) -> str:

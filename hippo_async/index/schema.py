@@ -6,9 +6,9 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from hippo_async.index import analyzer
+from hippo_async.index import analyzer, fates
 
-VERSION = 3
+VERSION = 4
 """Raised with every change of the tables; an index of another version is rebuilt."""
 
 CACHE_KIB = 32 * 1024
@@ -16,7 +16,8 @@ CACHE_KIB = 32 * 1024
 # The tokenizer `ascii` leaves every non-ASCII byte alone, and the tokenchars are those of a term: what was
 # stored is what matches, byte for byte. `content=''` keeps the words findable without keeping them in order
 # of reading: the table answers which record, never what it says. `threads` has the last turn of each session,
-# for the next one to be indexed with.
+# for the next one to be indexed with. `findable` is what a record is by itself, `searchable` what it is now:
+# what is to be forgotten is hidden.
 _TABLES = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE origin (
@@ -28,7 +29,7 @@ CREATE TABLE records (
     segment INTEGER NOT NULL, byte_offset INTEGER NOT NULL, byte_length INTEGER NOT NULL,
     timestamp TEXT NOT NULL, kind TEXT NOT NULL, novelty TEXT NOT NULL,
     role TEXT, session TEXT, scope TEXT NOT NULL, tags TEXT NOT NULL, length INTEGER NOT NULL,
-    key TEXT, searchable INTEGER NOT NULL, turn INTEGER NOT NULL,
+    key TEXT, findable INTEGER NOT NULL, searchable INTEGER NOT NULL, turn INTEGER NOT NULL,
     speaker TEXT, substance INTEGER NOT NULL, asks INTEGER NOT NULL
 );
 CREATE INDEX records_visible ON records (scope, seq, searchable) WHERE searchable;
@@ -69,7 +70,7 @@ def create(path: Path, *, origin: Origin) -> sqlite3.Connection:
     """Make an empty index file and return it open. Raises ``sqlite3.Error`` if the disk refuses."""
     db = sqlite3.connect(path)
     try:
-        db.executescript(_TABLES)
+        db.executescript(_TABLES + fates.TABLES)
         db.execute(
             "INSERT INTO origin VALUES (?, ?, ?, -1, '')",
             (origin.journal_id, origin.generation, analyzer.VERSION),

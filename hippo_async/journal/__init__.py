@@ -3,6 +3,7 @@
 from hippo_async.journal.journal import Journal
 from hippo_async.journal.keys import GivenKeys, Key, KeyFiles, Keyring, make_key, read_key
 from hippo_async.journal.lineage import Lineage
+from hippo_async.journal.marks import Marker
 from hippo_async.journal.reading import ChainReport
 from hippo_async.journal.settling import OpenReport
 from hippo_async.journal.writer import Appended, Tail
@@ -16,6 +17,7 @@ __all__ = [
     "KeyFiles",
     "Keyring",
     "Lineage",
+    "Marker",
     "OpenReport",
     "Tail",
     "make_key",

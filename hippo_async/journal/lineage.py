@@ -24,6 +24,7 @@ from hippo_async.journal.head import is_journal_id
 from hippo_async.journal.journal import SEGMENT_BYTES, Journal
 from hippo_async.journal.keys import Keyring
 from hippo_async.journal.layout import Layout
+from hippo_async.journal.marks import Marker
 from hippo_async.journal.reading import ChainReport
 from hippo_async.journal.recovery import Objection
 from hippo_async.journal.scan import CLOSE, RECORD
@@ -190,6 +191,10 @@ class Lineage:
         live.append([_close_draft(successor)], record_type=CLOSE).result()
         self.close()
         return self.open()
+
+    def marker(self) -> Marker:
+        """Return what makes marks of what this agent erases. Raises :class:`KeyFileError` without a key."""
+        return Marker(self._keys.key(0), journal_id=self.journal_id)
 
     def close(self) -> None:
         """Close every journal; see :meth:`Journal.close`. May be called twice. Blocks."""

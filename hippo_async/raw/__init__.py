@@ -7,6 +7,7 @@ plain text; secrets are taken out when a snippet leaves (L5).
 from __future__ import annotations
 
 from hippo_async.raw.admission import Admission, Candidate, Reason, admit
+from hippo_async.raw.erasing import Erasure
 from hippo_async.raw.redact import redact
 from hippo_async.raw.scan import RawScan, Sealed, Window, deep_raw
 from hippo_async.raw.shards import RawShards
@@ -15,6 +16,7 @@ from hippo_async.raw.turn import RawTurn
 __all__ = [
     "Admission",
     "Candidate",
+    "Erasure",
     "RawScan",
     "RawShards",
     "RawTurn",

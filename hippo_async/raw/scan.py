@@ -14,6 +14,7 @@ import anyio.to_thread
 
 from hippo_async.errors import InvalidInput
 from hippo_async.protocols import TokenCounter
+from hippo_async.raw.erasing import is_tombstone
 from hippo_async.raw.redact import redact
 from hippo_async.raw.shards import FOLDER, days
 from hippo_async.raw.turn import RawTurn, decode
@@ -136,7 +137,7 @@ class _Scan:
         try:
             return decode(line)
         except ValueError:
-            self.damaged += 1
+            self.damaged += not is_tombstone(line)
             return None
 
     def _is_asked_for(self, turn: RawTurn) -> bool:

@@ -1,13 +1,16 @@
-"""The day shards ``raw/YYYY-MM-DD.jsonl`` (L3): appended to, never rewritten."""
+"""The day shards ``raw/YYYY-MM-DD.jsonl`` (L3): appended to, and rewritten only to erase."""
 
 from __future__ import annotations
 
 import re
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from hippo_async.files import Files
+from hippo_async.raw.erasing import Erasure, without
 from hippo_async.raw.turn import RawTurn, encode
 
 FOLDER = "raw"
@@ -15,12 +18,13 @@ _SHARD = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl")
 
 
 class RawShards:
-    """Appends turns to the shards of one data directory. Blocks; one thread at a time."""
+    """Appends turns to the shards of one data directory, and erases them. Blocks; from any thread."""
 
     def __init__(self, root: Path, *, files: Files) -> None:
         self._folder = root / FOLDER
         self._files = files
         self._whole: set[Path] = set()
+        self._one_at_a_time = threading.Lock()
 
     def append(self, turns: Sequence[RawTurn]) -> None:
         """Append each turn to the shard of its UTC date, in order, with one write per shard (L2-L4).
@@ -29,8 +33,25 @@ class RawShards:
         looking back, what must survive a power loss is in the journal. A line that an earlier crash left torn
         is ended first, so that it alone is lost. Raises ``OSError``; then a prefix may have been written.
         """
-        for day, lines in _by_day(turns).items():
-            self._append(self._folder / f"{day}.jsonl", b"".join(lines))
+        with self._one_at_a_time:
+            for day, lines in _by_day(turns).items():
+                self._append(self._folder / f"{day}.jsonl", b"".join(lines))
+
+    def erase(self, erasures: Sequence[Erasure], *, now: datetime) -> int:
+        """Put a tombstone in place of every line that says what is erased; return of how many (L6).
+
+        Looks through all shards: a text may have been kept more than once. Line numbers stay. A shard is
+        replaced as a whole, durably. Raises ``OSError``; shards before the one at fault are done then.
+        """
+        erased = 0
+        with self._one_at_a_time:
+            for _, name in days(self._files.list(self._folder)):
+                path = self._folder / name
+                lines, count = without(self._files.read(path), erasures, now=now)
+                if count:
+                    self._files.write_atomic(path, lines)
+                erased += count
+        return erased
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes on disk of each day, ``YYYY-MM-DD``; what admission and the storage ring count."""

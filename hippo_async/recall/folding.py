@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from hippo_async.lives.identity import regular
 from hippo_async.records import Hit, Record
 
 Found = TypeVar("Found")
@@ -35,13 +35,8 @@ def distinct(
     return [_folded(hits) for hits in list(found.values())[:limit]]
 
 
-def plain(text: str) -> str:
-    """Return what of a text is compared: without case, width and the kind and number of white space."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def _said(record: Record) -> tuple[str, str | None, str | None]:
-    return plain(record.text), record.role, record.speaker
+    return regular(record.text), record.role, record.speaker
 
 
 def _folded(hits: Sequence[Hit]) -> Hit:

@@ -9,15 +9,16 @@ import asyncio
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import timedelta
 from itertools import islice
-from typing import ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from hippo_async.errors import HippoError, InvalidInput, JournalCorrupt, NotFound
-from hippo_async.index import Index, Misled, Position, Row, describes
+from hippo_async.index import Index, Misled, Position, Row, describes, findable, lives
 from hippo_async.journal import Appended, Lineage
+from hippo_async.lives.identity import KEY
 from hippo_async.protocols import Clock, Embedder
 from hippo_async.recall.meaning import Meaning
 from hippo_async.recall.search import Search
@@ -43,6 +44,7 @@ class Library:
         self._journal = journal
         self._index = index
         self._clock = clock
+        self._marker = journal.marker()
         self._meaning = Meaning(index, self.read)
         self._search = Search(index, self._meaning, self.read, half_life)
         self.indexed_seq: int = -1
@@ -122,19 +124,21 @@ class Library:
 
     def _feed(self, entries: Sequence[Appended]) -> None:
         try:
-            self._index.add(entries)
+            changed = self._index.add(entries)
         except (InvalidInput, sqlite3.Error):
             logger.exception("the index could not follow; it is brought up from the journal")
             self._mend()
         else:
             self._count(entries)
-        self._meaning.embed([entry.record for entry in entries if entry.record.type == "record"])
+            if changed:
+                self._count_anew()
+        self._meaning.embed([entry.record for entry in entries if findable(entry.record)])
 
     def _count(self, entries: Sequence[Appended]) -> None:
         """Keep the numbers that :meth:`hippo_async.Hippocampus.status` shows without asking the index."""
         for record, _ in entries:
             self.indexed_seq = record.seq
-            if record.type == "record":
+            if findable(record):
                 self.novelty[record.novelty] += 1
                 self.kinds[record.kind] += 1
 
@@ -164,9 +168,28 @@ class Library:
         self._fill(rebuild.add, -1, progress)
         self._index.finish_rebuild(rebuild)
 
+    def erase(self, record_ids: Collection[str]) -> None:
+        """Take the texts of records away for good: out of the journal, and out of all that was made of them.
+
+        When it returns no file of journal or index holds them. Searches wait meanwhile: every place that the
+        index knows is void, and it is made anew. Vectors of others come along, but for those that may have
+        been made of the text of the turn before. After a crash in between, opening makes the index anew.
+        Raises :class:`NotFound` for an id without a text, and ``OSError``.
+        """
+        seqs = [row.seq for row in self._index.locate(list(record_ids))]
+        after = {trait.after for trait in self._index.traits(seqs).values()} - {None}
+        self._journal.purge(record_ids)
+        self._meaning.forget()
+        rebuild = self._index.begin_rewritten(journal_generation=self._journal.generation)
+        self._fill(rebuild.add, -1, None)
+        self._index.carry_vectors(rebuild, without={*seqs, *(seq for seq in after if seq is not None)})
+        self._index.finish_rebuild(rebuild)
+        self._meaning.forget()
+        self._count_anew()
+
     def _fill(
         self,
-        add: Callable[[Sequence[Appended]], None],
+        add: Callable[[Sequence[Appended]], object],
         after: int,
         progress: Callable[[int, int], None] | None,
     ) -> None:
@@ -222,13 +245,28 @@ class Library:
             raise Misled(f"the index has other labels for record {row.record_id} than were sealed")
         return record
 
+    def about(
+        self, question: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Answer one of the questions in :mod:`hippo_async.index.lives`."""
+        return self._index.about(question, *args, **kwargs)
+
     def ids_by_key(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the record id for each capture key that is known."""
         return self._index.known_keys(keys)
 
+    def erased_keys(self, keys: Sequence[str]) -> set[str]:
+        """Return those of the capture keys under which something was captured that was erased since."""
+        marks = {self._marker.mark(KEY, key): key for key in keys}
+        return {marks[mark] for mark in self._index.about(lives.marked, list(marks))}
+
     def records_by_id(self, record_ids: Sequence[str]) -> list[Record]:
         """Read records by id, in this order; unknown ids are left out."""
         return self.read(self._index.locate(record_ids))
+
+    def records_by_seq(self, seqs: Sequence[int]) -> list[Record]:
+        """Read records by seq, in this order; unknown seqs are left out."""
+        return self.read(self._index.rows(seqs))
 
     def newest(self, *, filters: Filters, include_routine: bool = True) -> Iterator[Row]:
         """Yield rows from the tail to the head. Use it up within the library's thread."""

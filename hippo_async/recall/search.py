@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from hippo_async.index import Index, Row
+from hippo_async.lives.identity import regular
 from hippo_async.recall.dates import near, time_spans
-from hippo_async.recall.folding import distinct, plain
+from hippo_async.recall.folding import distinct
 from hippo_async.recall.meaning import Meaning
 from hippo_async.recall.query import Query, understand
 from hippo_async.recall.rank import Asked, Ranked, Scores, rank
@@ -86,9 +87,9 @@ class Search:
 
     def _echoes(self, text: str, words: Scores) -> set[int]:
         """Those among the best by words that say just what is asked: the question itself, once captured."""
-        asked = plain(text)
+        asked = regular(text)
         best = self.read(self.index.rows([seq for seq, _ in words[:ECHOES]]))
-        return {record.seq for record in best if plain(record.text) == asked}
+        return {record.seq for record in best if regular(record.text) == asked}
 
     def _hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
         rows = {row.seq: row for row in self.index.rows([found.seq for found in ranked])}

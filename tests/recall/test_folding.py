@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippo_async.recall.folding import distinct, plain
+from hippo_async.lives.identity import regular
+from hippo_async.recall.folding import distinct
 from hippo_async.records import Hit, Kind, Novelty, Record
 
 
@@ -72,11 +73,11 @@ def test_no_more_is_read_than_it_takes_to_find_enough() -> None:
 def test_hits_differ_come_best_first_and_none_is_lost(texts: list[str], limit: int) -> None:
     hits = [said(seq, text) for seq, text in enumerate(texts)]
     found = distinct(hits, list, limit=limit)
-    assert len({plain(hit.record.text) for hit in found}) == len(found)
-    assert len(found) == min(limit, len({plain(text) for text in texts}))
+    assert len({regular(hit.record.text) for hit in found}) == len(found)
+    assert len(found) == min(limit, len({regular(text) for text in texts}))
     assert [hit.record.seq for hit in found] == sorted(hit.record.seq for hit in found)
     for hit in found:
-        same = [seq for seq, text in enumerate(texts) if plain(text) == plain(hit.record.text)]
+        same = [seq for seq, text in enumerate(texts) if regular(text) == regular(hit.record.text)]
         seen = [hit.record.seq, *(record.seq for record in hit.repeats)]
         assert seen == same[: len(seen)]
         if len(found) < limit:

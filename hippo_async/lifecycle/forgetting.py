@@ -1,0 +1,166 @@
+"""Forgetting: hidden at once, erased when it is due, out of all that was made of it (L6, L11; design §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from hippo_async.context import fold_text
+from hippo_async.errors import NotFound
+from hippo_async.index import lives
+from hippo_async.index.lives import Pending
+from hippo_async.lives import Act, Operation
+from hippo_async.lives.identity import CONTENT, KEY, content_hash
+from hippo_async.raw import Erasure
+from hippo_async.records import FOLDED_EVENT, Record, Turn, utc_timestamp
+
+if TYPE_CHECKING:
+    from hippo_async.engine import Engine
+    from hippo_async.journal import Marker
+    from hippo_async.protocols import TokenCounter
+
+Operate = Callable[[Operation], Awaitable[None]]
+"""Writes an operation; durable when it returns."""
+
+Refold = Callable[[str, Record, Mapping[str, Any]], Awaitable[None]]
+"""Writes a fold anew in place of another: its text, the one it replaces, what its metadata say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased: how many records that somebody asked for, and how many that were made of them."""
+
+    records: int = 0
+    derived: int = 0
+    raw_lines: int = 0
+
+
+async def forget(
+    engine: Engine, record_id: str, *, scope: Sequence[str], now: datetime, grace: timedelta, operate: Operate
+) -> Pending:
+    """Hide a record from every search at once, to be erased after ``grace``; durable when it returns.
+
+    One that is to be forgotten already stays due when it was. Raises :class:`NotFound` for no such record.
+    """
+    target = await find(engine, record_id, scope)
+    known = await _pending(engine, target)
+    if known is None:
+        due = utc_timestamp(now + grace)
+        await operate(Operation(Act.FORGOTTEN, target, due=due))
+        known = await _pending(engine, target)
+    if known is None:
+        raise NotFound(f"record {target} is gone")
+    return known
+
+
+async def restore(engine: Engine, record_id: str, *, scope: Sequence[str], operate: Operate) -> bool:
+    """Take back that a record is to be forgotten, or lift what keeps an erased one from coming again (L11).
+
+    Returns whether its text is back. Raises :class:`NotFound` for one that nobody asked to forget.
+    """
+    target = await _any_id(engine, record_id)
+    library = engine.library
+    stands = await library.run(library.about, lives.standing, target)
+    known = await _pending(engine, target)
+    if known is None or stands is None or stands.scope != tuple(scope):
+        raise NotFound(f"record {record_id} is not to be forgotten; there is nothing to restore")
+    await operate(Operation(Act.RESTORED, target))
+    return not known.erased
+
+
+async def find(engine: Engine, name: str, scope: Sequence[str], *, visible: bool = False) -> str:
+    """Return the id of the record of this id or event id, which has its text, and is ``visible`` if wanted.
+
+    Raises :class:`NotFound`, also for one in another scope.
+    """
+    library = engine.library
+    target = await _any_id(engine, name)
+    found = await library.run(library.about, lives.standing, target)
+    if found is None or found.scope != tuple(scope) or not (found.is_visible if visible else found.has_text):
+        raise NotFound(f"there is no memory {name} here")
+    return target
+
+
+async def erase_due(
+    engine: Engine, *, now: datetime, operate: Operate, refold: Refold, count: TokenCounter
+) -> Erased:
+    """Erase what is due: out of journal, index, raw box, and folds, which are made again without it.
+
+    A crash anywhere leaves what the next call finishes. Raises what writing raises; nothing is half there
+    for any reader.
+    """
+    library = engine.library
+    due = await library.run(library.about, lives.overdue, by=utc_timestamp(now))
+    if not due:
+        return Erased()
+    derived = await library.run(_folds_of, engine, due)
+    for fold in derived:
+        await _make_again(engine, fold, refold, count)
+    doomed = await library.run(library.records_by_id, due)
+    for record in doomed:
+        await operate(Operation(Act.ERASED, record.record_id, marks=_marks(record, engine.marker)))
+    gone = [*doomed, *derived]
+    lines = await anyio.to_thread.run_sync(
+        engine.raw.erase, [_raw_erasure(record, engine) for record in gone]
+    )
+    await engine.flush()
+    await library.run(library.erase, [record.record_id for record in gone])
+    return Erased(len(doomed), len(derived), lines)
+
+
+def _folds_of(engine: Engine, record_ids: Sequence[str]) -> list[Record]:
+    """In the library's thread."""
+    library = engine.library
+    return library.records_by_seq(library.about(lives.made_of, record_ids))
+
+
+async def _make_again(engine: Engine, fold: Record, refold: Refold, count: TokenCounter) -> None:
+    """Fold what is left of a fold's originals, unless nothing is."""
+    library = engine.library
+    originals = [name for name in fold.metadata.get("originals", []) if isinstance(name, str)]
+    hidden = {pending.record_id for pending in await library.run(library.about, lives.pending, originals)}
+    kept = await library.run(library.records_by_id, [name for name in originals if name not in hidden])
+    turns = [_turn(record, count) for record in kept if not record.purged]
+    if not turns:
+        return
+    text = (await anyio.to_thread.run_sync(lambda: fold_text(turns, count=count))).text
+    left = [turn.record_id for turn in turns]
+    await refold(text, fold, {"event": FOLDED_EVENT, "turns": len(turns), "originals": left})
+
+
+def _turn(record: Record, count: TokenCounter) -> Turn:
+    text = record.text
+    return Turn(record.role or "user", text, count(text), name=record.speaker, record_id=record.record_id)
+
+
+def _marks(record: Record, marker: Marker) -> tuple[str, ...]:
+    """What must not come again: the memory that said this, and the turn that was captured under this key."""
+    marks = []
+    identity, key = record.metadata.get("identity"), record.metadata.get("key")
+    if isinstance(identity, dict):
+        marks.append(marker.mark(CONTENT, str(identity.get("content_hash"))))
+    if isinstance(key, str):
+        marks.append(marker.mark(KEY, key))
+    return tuple(marks)
+
+
+def _raw_erasure(record: Record, engine: Engine) -> Erasure:
+    turn_id, hashed = record.metadata.get("turn_id"), content_hash(record.text)
+    return Erasure(str(turn_id), record.text, engine.marker.mark(CONTENT, hashed))
+
+
+async def _pending(engine: Engine, record_id: str) -> Pending | None:
+    await engine.flush()
+    library = engine.library
+    found = await library.run(library.about, lives.pending, [record_id])
+    return found[0] if found else None
+
+
+async def _any_id(engine: Engine, name: str) -> str:
+    await engine.flush()
+    library = engine.library
+    return await library.run(library.about, lives.by_event, name) or name

@@ -1,0 +1,85 @@
+"""Small records that say what happened to a memory. The journal is never changed, so they are appended.
+
+An operation is a record of kind ``state`` with its act and its target in the metadata under ``operation``,
+a name that no caller can write under. No search finds one. All that is known of a memory's life is made of
+them, in the order in which they came, and can be made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hippo_async.records import OPERATION, Record
+
+
+class Act(StrEnum):
+    """What was done to a memory."""
+
+    REPEATED = "repeated"
+    REINFORCED = "reinforced"
+    DEMOTED = "demoted"
+    FORGOTTEN = "forgotten"
+    RESTORED = "restored"
+    ERASED = "erased"
+
+
+SAID = {
+    Act.REPEATED: "Remembered once more.",
+    Act.REINFORCED: "Confirmed.",
+    Act.DEMOTED: "No longer the active task.",
+    Act.FORGOTTEN: "To be forgotten.",
+    Act.RESTORED: "Not to be forgotten.",
+    Act.ERASED: "Its text is taken away for good.",
+}
+"""What an operation's record says to people who read the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One act upon one memory.
+
+    ``target`` is its record id. ``due`` is when what is forgotten is erased, ISO-8601 UTC. ``marks`` stand
+    for what was erased: keyed hashes, of which nobody without the agent's key learns what they were made of.
+    """
+
+    act: Act
+    target: str
+    due: str | None = None
+    marks: tuple[str, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """The record's content."""
+        return SAID[self.act]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The record's metadata."""
+        fields: dict[str, Any] = {"act": str(self.act), "target": self.target}
+        if self.due is not None:
+            fields["due"] = self.due
+        if self.marks:
+            fields["marks"] = list(self.marks)
+        return {OPERATION: fields}
+
+
+def operation_of(record: Record) -> Operation | None:
+    """Read the operation that a record says, ``None`` if it says none that is known here.
+
+    A later version may know more acts: what is unknown is passed over, and no search finds it either.
+    """
+    fields = record.metadata.get(OPERATION)
+    if record.type != "record" or not isinstance(fields, Mapping):
+        return None
+    target, due, marks = fields.get("target"), fields.get("due"), fields.get("marks", [])
+    if fields.get("act") not in set(Act) or not isinstance(target, str):
+        return None
+    return Operation(
+        Act(fields["act"]),
+        target,
+        due if isinstance(due, str) else None,
+        tuple(mark for mark in marks if isinstance(mark, str)) if isinstance(marks, list) else (),
+    )
