@@ -27,6 +27,7 @@ from hippo_async.journal import GivenKeys, KeyFiles, Keyring, Lineage, Marker, O
 from hippo_async.place import Place, Tools
 from hippo_async.protocols import Embedder
 from hippo_async.recall.library import Library
+from hippo_async.recall.lives import Lives
 from hippo_async.records import Filters, Record
 from hippo_async.workers import Worker
 
@@ -59,6 +60,7 @@ class Engine:
         half_life = timedelta(days=tools.settings.decay.half_life_days)
         self.marker: Marker = journal.marker()
         self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
+        self.lives: Lives = Lives(self.library)
         self.judge: NoveltyJudge = NoveltyJudge(terms)
         self.raw: RawBox = RawBox(
             place.data_dir, settings=tools.settings.raw, files=tools.files, clock=tools.clock

@@ -240,7 +240,7 @@ class Hippocampus(Tending):
             raise InvalidInput("there are no turns to fold")
         await self.flush()
         library = self._running.library
-        turns, originals = await library.run(without_forgotten, library, turns)
+        turns, originals = await without_forgotten(self._running, turns)
         summary = await summarized(turns, self._summarizer)
         if summary is None:
             summary = (await library.run(fold_text, turns, count=self._count)).text
@@ -374,11 +374,16 @@ class Hippocampus(Tending):
         return found[::-1]
 
     async def records(self, *, after: int = -1) -> AsyncIterator[Record]:
-        """Yield every record of the journal above seq ``after``, verified, whatever its scope or type."""
+        """Yield every record of the journal above seq ``after``, verified, whatever its scope or type.
+
+        What is to be forgotten comes without its text, as it will be once it is erased.
+        """
+        await self.flush()
+        hidden = await self._running.lives.hidden()
         scan = self._running.journal.scan(after=after)
         while batch := await anyio.to_thread.run_sync(lambda: [record for record, _ in islice(scan, 500)]):
             for record in batch:
-                yield record
+                yield record.without_text() if record.record_id in hidden else record
 
     # ------------------------------------------------------------- proving
 

@@ -29,7 +29,7 @@ hippo…     reserved: ``hippo`` for the journal's own records, ``hippo_operatio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -197,6 +197,10 @@ class Record:
     def is_fold(self) -> bool:
         """Whether this record is a fold of evicted context (L17)."""
         return self.event == FOLDED_EVENT
+
+    def without_text(self) -> Record:
+        """Return the record as it would be read if it were purged."""
+        return replace(self, content=None, metadata={})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of J2 (without the seal) as plain JSON values."""

@@ -6,26 +6,28 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from hippo_async.index import lives
 from hippo_async.protocols import Summarizer
-from hippo_async.recall.library import Library
 from hippo_async.records import Turn
+
+if TYPE_CHECKING:
+    from hippo_async.engine import Engine
 
 logger: logging.Logger = logging.getLogger("hippo_async")
 
 SUMMARY_SECONDS = 60.0
 
 
-def without_forgotten(library: Library, turns: Sequence[Turn]) -> tuple[list[Turn], list[str]]:
+async def without_forgotten(engine: Engine, turns: Sequence[Turn]) -> tuple[list[Turn], list[str]]:
     """Return the turns, empty where what they say is to be forgotten, and the records of the others.
 
-    A context window may hold what its user has long asked to forget. In the library's thread.
+    A context window may hold what its user has long asked to forget.
     """
-    keys = [turn.key for turn in turns if turn.key is not None]
-    known, erased = library.ids_by_key(keys), library.erased_keys(keys)
+    keys, library = [turn.key for turn in turns if turn.key is not None], engine.library
+    known, erased = await library.run(library.ids_by_key, keys), await library.run(library.erased_keys, keys)
     ids = [turn.record_id or known.get(turn.key or "") for turn in turns]
-    hidden = {found.record_id for found in library.about(lives.pending, [name for name in ids if name])}
+    hidden = {found.record_id for found in await engine.lives.pending([name for name in ids if name])}
     gone = [name in hidden or turn.key in erased for name, turn in zip(ids, turns, strict=True)]
     kept = [replace(turn, content="") if is_gone else turn for turn, is_gone in zip(turns, gone, strict=True)]
     return kept, [name for name, is_gone in zip(ids, gone, strict=True) if name and not is_gone]

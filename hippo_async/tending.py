@@ -5,15 +5,12 @@ The part of :class:`hippo_async.Hippocampus` that is about the life of memories.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippo_async.capture.turns import Labels
 from hippo_async.errors import Forgotten, NotFound
-from hippo_async.index import lives
-from hippo_async.index.lives import MemoryState, Pending, Task
 from hippo_async.lifecycle import forgetting
 from hippo_async.lifecycle.forgetting import Erased
 from hippo_async.lifecycle.remembering import (
@@ -25,6 +22,7 @@ from hippo_async.lifecycle.remembering import (
 from hippo_async.lives import Act, Operation
 from hippo_async.lives.identity import CONTENT, Identity
 from hippo_async.lives.media import check_media, check_text
+from hippo_async.lives.states import MemoryState, Pending, Task
 from hippo_async.records import FOLDED_TAG, Kind, Record, utc_timestamp
 
 if TYPE_CHECKING:
@@ -32,10 +30,6 @@ if TYPE_CHECKING:
     from hippo_async.engine import Engine
     from hippo_async.place import Tools
     from hippo_async.protocols import TokenCounter
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Written(NamedTuple):
@@ -186,39 +180,39 @@ class Tending:
     async def active_task(self, *, scope: Sequence[str] = ()) -> Task | None:
         """Return the one task in progress of a scope, if there is one (L14)."""
         await self._running.flush()
-        return await self._ask(lives.active_task, scope)
+        return await self._running.lives.active_task(scope)
 
     async def reviews(self, *, scope: Sequence[str] = ()) -> list[MemoryState]:
         """Return the memories whose review is due, the longest due first; none if reviews are off (L12)."""
         if not self.settings.review.enabled:
             return []
         await self._running.flush()
-        return await self._ask(lives.due_reviews, scope, by=utc_timestamp(self._tools.clock.now()))
+        return await self._running.lives.due_reviews(scope, by=utc_timestamp(self._tools.clock.now()))
 
     async def pending_deletes(self, *, scope: Sequence[str] = ()) -> list[Pending]:
         """Return what is to be forgotten, the soonest due first, and what was erased (L1)."""
         await self._running.flush()
-        return await self._ask(lives.pending_in, scope)
+        return await self._running.lives.pending_in(scope)
 
     async def active_tags(self, *, scope: Sequence[str] = (), most: int = 50) -> list[tuple[str, int]]:
         """Return the tags in use with the number of their records, the most frequent first (L1)."""
         await self._running.flush()
-        return await self._ask(lives.tags_in_use, scope, most=most)
+        return await self._running.lives.tags_in_use(scope, most=most)
 
     # ------------------------------------------------------------- how
 
     async def _refuse_forgotten(self, identity: Identity) -> None:
         mark = self._running.marker.mark(CONTENT, identity.content_hash)
         await self._running.flush()
-        known = await self._ask(lives.by_event, identity.event_id)
-        hidden = await self._ask(lives.pending, [known] if known else [])
-        erased = await self._ask(lives.marked, [mark])
+        known = await self._running.lives.by_event(identity.event_id)
+        hidden = await self._running.lives.pending([known] if known else [])
+        erased = await self._running.lives.marked([mark])
         if hidden or erased:
             raise Forgotten("this was forgotten; restore() it before it is remembered again")
 
     async def _state(self, record_id: str) -> MemoryState:
         await self._running.flush()
-        found = await self._ask(lives.state, record_id)
+        found = await self._running.lives.state(record_id)
         if found is None:
             raise NotFound(f"record {record_id} is no memory that was remembered")
         return found
@@ -231,9 +225,3 @@ class Tending:
         key = f"refold:{fold.record_id}"
         labels = Labels(None, fold.session, fold.scope, [FOLDED_TAG], fold.source, key, None, ours=ours)
         await self._write(text, labels, Kind.STATE)
-
-    async def _ask(
-        self, question: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        library = self._running.library
-        return await library.run(lambda: library.about(question, *args, **kwargs))

@@ -5,54 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hippo_async.index.rows import packed, unpacked
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryState:
-    """What became of one memory that was remembered.
-
-    ``count`` is how often it was, ``confirmed`` how often it was reinforced. ``due`` is when its next review
-    is, ISO-8601 UTC, ``None`` after the last (L12).
-    """
-
-    seq: int
-    record_id: str
-    count: int
-    confirmed: int
-    due: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A record that is to be forgotten: hidden ``since``, erased once it is ``due``, both ISO-8601 UTC."""
-
-    record_id: str
-    since: str
-    due: str
-    erased: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Whether a record has a text that could be found, and whether it can be now."""
-
-    seq: int
-    scope: tuple[str, ...]
-    has_text: bool
-    is_visible: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """The state of a task in its last checkpoint (L14); ``seq`` is that record's."""
-
-    task_id: str
-    seq: int
-    progress: int
-    updated: str
+from hippo_async.lives.states import MemoryState, Pending, Standing, Task
 
 
 def by_event(db: sqlite3.Connection, event_id: str) -> str | None:
@@ -150,6 +105,11 @@ def overdue(db: sqlite3.Connection, *, by: str) -> list[str]:
         (by,),
     )
     return [record_id for (record_id,) in found]
+
+
+def hidden(db: sqlite3.Connection) -> set[str]:
+    """Return the ids of all records that have a text and are to be forgotten, or were made of such."""
+    return {name for (name,) in db.execute("SELECT record_id FROM records WHERE findable AND NOT searchable")}
 
 
 def marked(db: sqlite3.Connection, marks: Sequence[str]) -> set[str]:

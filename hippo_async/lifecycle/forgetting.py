@@ -11,10 +11,9 @@ import anyio
 
 from hippo_async.context import fold_text
 from hippo_async.errors import NotFound
-from hippo_async.index import lives
-from hippo_async.index.lives import Pending
 from hippo_async.lives import Act, Operation
 from hippo_async.lives.identity import CONTENT, KEY, content_hash
+from hippo_async.lives.states import Pending
 from hippo_async.raw import Erasure
 from hippo_async.records import FOLDED_EVENT, Record, Turn, utc_timestamp
 
@@ -63,8 +62,7 @@ async def restore(engine: Engine, record_id: str, *, scope: Sequence[str], opera
     Returns whether its text is back. Raises :class:`NotFound` for one that nobody asked to forget.
     """
     target = await _any_id(engine, record_id)
-    library = engine.library
-    stands = await library.run(library.about, lives.standing, target)
+    stands = await engine.lives.standing(target)
     known = await _pending(engine, target)
     if known is None or stands is None or stands.scope != tuple(scope):
         raise NotFound(f"record {record_id} is not to be forgotten; there is nothing to restore")
@@ -77,9 +75,8 @@ async def find(engine: Engine, name: str, scope: Sequence[str], *, visible: bool
 
     Raises :class:`NotFound`, also for one in another scope.
     """
-    library = engine.library
     target = await _any_id(engine, name)
-    found = await library.run(library.about, lives.standing, target)
+    found = await engine.lives.standing(target)
     if found is None or found.scope != tuple(scope) or not (found.is_visible if visible else found.has_text):
         raise NotFound(f"there is no memory {name} here")
     return target
@@ -94,10 +91,10 @@ async def erase_due(
     for any reader.
     """
     library = engine.library
-    due = await library.run(library.about, lives.overdue, by=utc_timestamp(now))
+    due = await engine.lives.overdue(by=utc_timestamp(now))
     if not due:
         return Erased()
-    derived = await library.run(_folds_of, engine, due)
+    derived = await library.run(library.records_by_seq, await engine.lives.made_of(due))
     for fold in derived:
         await _make_again(engine, fold, refold, count)
     doomed = await library.run(library.records_by_id, due)
@@ -112,17 +109,11 @@ async def erase_due(
     return Erased(len(doomed), len(derived), lines)
 
 
-def _folds_of(engine: Engine, record_ids: Sequence[str]) -> list[Record]:
-    """In the library's thread."""
-    library = engine.library
-    return library.records_by_seq(library.about(lives.made_of, record_ids))
-
-
 async def _make_again(engine: Engine, fold: Record, refold: Refold, count: TokenCounter) -> None:
     """Fold what is left of a fold's originals, unless nothing is."""
     library = engine.library
     originals = [name for name in fold.metadata.get("originals", []) if isinstance(name, str)]
-    hidden = {pending.record_id for pending in await library.run(library.about, lives.pending, originals)}
+    hidden = {pending.record_id for pending in await engine.lives.pending(originals)}
     kept = await library.run(library.records_by_id, [name for name in originals if name not in hidden])
     turns = [_turn(record, count) for record in kept if not record.purged]
     if not turns:
@@ -155,12 +146,10 @@ def _raw_erasure(record: Record, engine: Engine) -> Erasure:
 
 async def _pending(engine: Engine, record_id: str) -> Pending | None:
     await engine.flush()
-    library = engine.library
-    found = await library.run(library.about, lives.pending, [record_id])
+    found = await engine.lives.pending([record_id])
     return found[0] if found else None
 
 
 async def _any_id(engine: Engine, name: str) -> str:
     await engine.flush()
-    library = engine.library
-    return await library.run(library.about, lives.by_event, name) or name
+    return await engine.lives.by_event(name) or name

@@ -1,0 +1,68 @@
+"""Asking what became of memories, from any loop: the questions of :mod:`hippo_async.index.lives`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hippo_async.index import lives
+from hippo_async.lives.states import MemoryState, Pending, Standing, Task
+from hippo_async.recall.library import Library
+
+
+class Lives:
+    """Answers from what is indexed at the moment; flush first to know of everything."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def by_event(self, event_id: str) -> str | None:
+        """Return the record id of the memory with this event id."""
+        return await self._library.run(self._library.about, lives.by_event, event_id)
+
+    async def standing(self, record_id: str) -> Standing | None:
+        """Return how a record stands; ``None`` for one that is unknown."""
+        return await self._library.run(self._library.about, lives.standing, record_id)
+
+    async def state(self, record_id: str) -> MemoryState | None:
+        """Return what became of a memory that was remembered; ``None`` for any other record."""
+        return await self._library.run(self._library.about, lives.state, record_id)
+
+    async def due_reviews(self, scope: Sequence[str], *, by: str) -> list[MemoryState]:
+        """Return the memories whose review is due at a moment, the longest due first (L12)."""
+        return await self._library.run(lambda: self._library.about(lives.due_reviews, scope, by=by))
+
+    async def active_task(self, scope: Sequence[str]) -> Task | None:
+        """Return the task in progress of a scope (L14)."""
+        return await self._library.run(self._library.about, lives.active_task, scope)
+
+    async def stale_tasks(self, *, before: str) -> list[str]:
+        """Return the last checkpoints of active tasks that nothing was heard of since."""
+        return await self._library.run(lambda: self._library.about(lives.stale_tasks, before=before))
+
+    async def pending(self, record_ids: Sequence[str]) -> list[Pending]:
+        """Return which of these records are to be forgotten or were erased."""
+        return await self._library.run(self._library.about, lives.pending, record_ids)
+
+    async def pending_in(self, scope: Sequence[str]) -> list[Pending]:
+        """Return what of a scope is to be forgotten or was erased, the soonest due first."""
+        return await self._library.run(self._library.about, lives.pending_in, scope)
+
+    async def overdue(self, *, by: str) -> list[str]:
+        """Return the records that are due to be erased at a moment and still have their text."""
+        return await self._library.run(lambda: self._library.about(lives.overdue, by=by))
+
+    async def made_of(self, record_ids: Sequence[str]) -> list[int]:
+        """Return the seqs of what was made of any of these records and has its text."""
+        return await self._library.run(self._library.about, lives.made_of, record_ids)
+
+    async def hidden(self) -> set[str]:
+        """Return the ids of all records that have a text and may not be found now."""
+        return await self._library.run(self._library.about, lives.hidden)
+
+    async def marked(self, marks: Sequence[str]) -> set[str]:
+        """Return those of the marks that stand for something erased."""
+        return await self._library.run(self._library.about, lives.marked, marks)
+
+    async def tags_in_use(self, scope: Sequence[str], *, most: int) -> list[tuple[str, int]]:
+        """Return the tags that searches can find in a scope, with their numbers."""
+        return await self._library.run(lambda: self._library.about(lives.tags_in_use, scope, most=most))
