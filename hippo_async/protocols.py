@@ -23,6 +23,10 @@ Summarizer = Callable[[Sequence[Turn]], Awaitable[str]]
 """Folds evicted turns into a summary, awaited on the caller's own loop. May fail: the extractive fold stands
 behind it."""
 
+Tagger = Callable[[str], Awaitable[Sequence[str]]]
+"""Gives a text its tags, awaited on the caller's own loop. May fail: tags from the text's own words stand
+behind it. What is no tag in its answer is left out."""
+
 
 class Clock(Protocol):
     """The only source of time. All methods may be called from any thread."""

@@ -1,4 +1,4 @@
-"""LangChain's doors to :mod:`hippo_async`: middleware, callbacks, chat message history, retriever, tools.
+"""LangChain's doors to :mod:`hippo_async`: middleware, callbacks, message history, retriever, tools, tagger.
 
 Names are loaded when they are first used; all but the middleware need ``langchain-core`` only.
 """
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hippo_langchain.history import HippoChatMessageHistory
     from hippo_langchain.middleware import HippoMiddleware
     from hippo_langchain.retriever import HippoRetriever
+    from hippo_langchain.tagging import tagger
     from hippo_langchain.tools import memory_tools
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "HippoMiddleware",
     "HippoRetriever",
     "memory_tools",
+    "tagger",
 ]
 
 _HOME = {
@@ -31,6 +33,7 @@ _HOME = {
     "HippoMiddleware": "middleware",
     "HippoRetriever": "retriever",
     "memory_tools": "tools",
+    "tagger": "tagging",
 }
 _EXTRA_PACKAGES = {"langchain", "langchain_core", "langgraph"}
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hippo_async.context.clip import clip
-from hippo_async.context.signs import exact_things, is_conclusion, is_task, names_in, sentences_of, weight_of
+from hippo_async.context.signs import exact_things, is_conclusion, is_task, sentences_of, weight_of
 from hippo_async.context.tokens import estimate_tokens
 from hippo_async.protocols import TokenCounter
 from hippo_async.records import Turn
+from hippo_async.tagging.names import names_in
 
 SHORT_TURN = 160
 """Characters up to which a turn is not taken apart."""

@@ -1,4 +1,4 @@
-"""What a sentence carries: names, tasks, conclusions, dates, amounts. Patterns only, no model (L17).
+"""What a sentence carries: tasks, conclusions, dates, amounts. Patterns only, no model (L17).
 
 English, Russian and Chinese words are known. The patterns are few on purpose: what they miss is still found
 through the records that a fold points to.
@@ -7,8 +7,9 @@ through the records that a fold points to.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
+
+from hippo_async.tagging.names import DAYS, MONTHS
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？；])|\n+")
 _TASK = re.compile(
@@ -30,12 +31,7 @@ _PERSONAL = re.compile(
     re.IGNORECASE,
 )
 
-_MONTHS = (
-    "January|February|March|April|May|June|July|August|September|October|November|December"
-    "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
-)
 _RUSSIAN_MONTHS = "январ|феврал|март|апрел|ма[йя]|июн|июл|август|сентябр|октябр|ноябр|декабр"
-_DAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
 _CHINESE_DIGITS = "一二三四五六七八九十"
 _EXACT = re.compile(
     rf"""
@@ -43,9 +39,9 @@ _EXACT = re.compile(
   | \d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)? | \d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}
   | (?:\d{{2,4}}年)?\d{{1,2}}月(?:\d{{1,2}}[日号號])?
   | [{_CHINESE_DIGITS}]{{1,3}}月[{_CHINESE_DIGITS}]{{1,3}}[日号號]?
-  | \b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTHS})\b(?:\s\d{{4}})?
-  | \b(?:{_MONTHS})\s\d{{1,2}}\b(?:,?\s\d{{4}})?
-  | \b\d{{1,2}}\s(?:{_RUSSIAN_MONTHS})\w*(?:\s\d{{4}})? | \b(?:{_DAYS})\b
+  | \b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{MONTHS})\b(?:\s\d{{4}})?
+  | \b(?:{MONTHS})\s\d{{1,2}}\b(?:,?\s\d{{4}})?
+  | \b\d{{1,2}}\s(?:{_RUSSIAN_MONTHS})\w*(?:\s\d{{4}})? | \b(?:{DAYS})\b
   | \b\d{{1,2}}:\d\d\b
   | [$€£¥₽]\s?\d[\d.,]*\d | [$€£¥₽]\d
   | \d[\d.,]*\s?(?:%|[$€£¥₽]|(?:euros?|dollars?|pounds?|EUR|USD|GBP|km|kg|GB|MB)\b)
@@ -55,15 +51,6 @@ _EXACT = re.compile(
     """,
     re.VERBOSE,
 )
-
-_CAPITALISED = r"(?!I['’])[A-ZÀ-ÖØ-ÞА-ЯЁ](?:[^\W\d_]|['’-](?=[^\W\d_]))+(?!-?\w)"
-_NAME_RUN = re.compile(rf"\b{_CAPITALISED}(?:[ ]{_CAPITALISED})*")
-_STARTS_SENTENCE = re.compile(r"(?:^|[.!?…:\n])[\s\"'“«(*-]*$")
-_CHINESE_NAME = re.compile(
-    r"(?:名叫|我叫|叫做|叫|名字是)([\u4e00-\u9fff]{2,4}?)(?=[，。！？、；的和是在]|$)"
-    r"|(?:住在|搬到了?|来自|去了?|在)([\u4e00-\u9fff]{2,5}?)(?=[，。！？、；的和住工上见]|$)"
-)
-_NO_NAMES = frozenset(f"{_MONTHS}|{_DAYS}".split("|"))
 
 _LONG = 300
 
@@ -88,27 +75,6 @@ def is_conclusion(sentence: str) -> bool:
 def exact_things(sentence: str) -> tuple[str, ...]:
     """Return dates, times, amounts, addresses, identifiers and numbers as they are written, in order."""
     return tuple(match[0].strip() for match in _EXACT.finditer(sentence))
-
-
-def names_in(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of people, places and things, the most frequent first, then in order of appearance.
-
-    A capitalised word is a name where it does not begin a sentence, or if it is one elsewhere in the texts;
-    in Chinese, what follows words such as 叫 and 住在 is.
-    """
-    within: list[str] = []
-    opening: list[str] = []
-    for text in texts:
-        for match in _NAME_RUN.finditer(text):
-            starts = _STARTS_SENTENCE.search(text, max(0, match.start() - 8), match.start())
-            (opening if starts else within).append(match[0])
-        within += [first or second for first, second in _CHINESE_NAME.findall(text)]
-    known = Counter(name for name in within if name not in _NO_NAMES)
-    for run in opening:
-        name = run if run in known or run.partition(" ")[0] in known else run.partition(" ")[2]
-        if name and name not in _NO_NAMES:
-            known[name] += 1
-    return tuple(name for name, _ in known.most_common())
 
 
 def weight_of(sentence: str, names: Iterable[str]) -> float:

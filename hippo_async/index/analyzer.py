@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 
 import Stemmer
 
-from hippo_async.index import stopwords
-from hippo_async.index.irregular import BASES
+from hippo_async.language import stopwords
+from hippo_async.language.irregular import BASES
 
 VERSION = f"4 snowball {Stemmer.version()} unicode {unicodedata.unidata_version}"
 """Names all that decides which terms come out of a text. An index made under another one is rebuilt."""

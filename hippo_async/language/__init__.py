@@ -1,0 +1,1 @@
+"""What is known of languages: tables of words, no code that decides."""
