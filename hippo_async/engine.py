@@ -17,6 +17,7 @@ from hippo_async.capture.admission import NoveltyJudge
 from hippo_async.capture.pipeline import Pipeline
 from hippo_async.capture.rawbox import RawBox
 from hippo_async.capture.sink import JournalSink
+from hippo_async.config import Settings
 from hippo_async.embedding import CachedEmbedder, choose_embedder
 from hippo_async.errors import Closed
 from hippo_async.files import Files
@@ -55,7 +56,7 @@ class Engine:
             generation=journal.generation,
             files=tools.files,
         )
-        half_life = timedelta(days=tools.settings.decay.half_life_days)
+        half_life = _half_life(tools.settings)
         self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
         self.judge: NoveltyJudge = NoveltyJudge(terms)
         self.raw: RawBox = RawBox(place.data_dir, settings=tools.settings.raw, files=tools.files)
@@ -104,6 +105,17 @@ class Engine:
         if self._pipeline is None:
             raise Closed("the memory is being opened")
         return self._pipeline
+
+    def adopt(self, settings: Settings) -> None:
+        """Go by changed settings from the next turn and the next question on. From any thread."""
+        capture = settings.capture
+        self.library.decay(_half_life(settings))
+        self.raw.settings = settings.raw
+        self.pipeline.adjust(
+            flush_turns=capture.flush_turns,
+            flush_seconds=capture.flush_seconds,
+            buffer_turns=capture.buffer_turns,
+        )
 
     def close(self) -> int:
         """Flush, close everything, and return how many turns could not be written. Blocks; once only."""
@@ -189,6 +201,10 @@ def find_keys(place: Place, files: Files, *, make: bool = True) -> Keyring:
     else:
         keys.provide(0)
     return keys
+
+
+def _half_life(settings: Settings) -> timedelta:
+    return timedelta(days=settings.decay.half_life_days)
 
 
 def _mostly_english(records: Sequence[Record]) -> bool:
