@@ -178,7 +178,7 @@ class Hippocampus:
         read. Returns the settings that hold now. Raises :class:`~hippo_async.errors.ConfigError` for what is
         not allowed, or for what the environment sets and would undo, :class:`~hippo_async.errors.Closed`,
         and ``OSError`` if the file cannot be written; nothing has changed then. A caller that is cancelled
-        waits for it to be finished.
+        leaves the change to finish by itself.
         """
         return await anyio.to_thread.run_sync(self._life.configure, patch)
 

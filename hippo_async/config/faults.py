@@ -45,7 +45,7 @@ def first_fault(
     one = given[key]
     because = f": {cause}" if isinstance(cause, ValueError) else ""
     reason = f"{shown(one.value)} is not allowed{because}; it takes {takes(fields[key])}{place(one.file)}"
-    return ConfigError(one.spelled, reason, code=_code(fault["type"], cause), value=one.value)
+    return ConfigError(one.spelled, reason, code=code_of(fault["type"], cause), value=one.value)
 
 
 def takes(field: FieldInfo) -> str:
@@ -84,7 +84,8 @@ def _contradiction(found: Contradiction, section: str, given: Mapping[str, Given
     return ConfigError(at.spelled, reason + place(at.file), value=at.value)
 
 
-def _code(kind: str, cause: object) -> str:
+def code_of(kind: str, cause: object = None) -> str:
+    """Return the stable code for what pydantic calls a fault of this kind."""
     if isinstance(cause, BadCron):
         return INVALID_CRON
     return OUT_OF_RANGE if kind in _OF_VALUES else INVALID_TYPE

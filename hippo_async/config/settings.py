@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 
 from hippo_async.config import checks
 from hippo_async.config.checks import Contradiction, Takes
-from hippo_async.config.faults import INVALID_TYPE, first_fault, shown, takes
+from hippo_async.config.faults import code_of, first_fault, shown, takes
 from hippo_async.config.names import Given, Key, Names, nested
 from hippo_async.config.sections import (
     ActiveSetSettings,
@@ -140,6 +140,7 @@ def from_text(key: Key, text: str, *, spelled: str) -> Any:
     kind: Any = field.annotation
     try:
         return TypeAdapter(kind).validate_strings(text, strict=True)
-    except ValidationError:
+    except ValidationError as error:
+        code = code_of(error.errors()[0]["type"])
         reason = f"{shown(text)} is not allowed; it takes {takes(field)}"
-        raise ConfigError(spelled, reason, code=INVALID_TYPE, value=text) from None
+        raise ConfigError(spelled, reason, code=code, value=text) from None

@@ -121,7 +121,7 @@ def test_a_wrong_value_is_refused_under_the_name_of_its_variable(name: str, text
 
 def test_a_wrong_choice_names_the_variable_and_the_words() -> None:
     error = fault({"HIPPO_RAW__MODE": "some"})
-    assert error.key == "HIPPO_RAW__MODE"
+    assert (error.key, error.code) == ("HIPPO_RAW__MODE", OUT_OF_RANGE)
     assert "'salience'" in str(error)
 
 

@@ -213,6 +213,21 @@ async def test_many_changes_at_once_are_all_kept(store: Path) -> None:
         )
 
 
+async def test_a_change_whose_caller_is_cancelled_is_made_whole(store: Path) -> None:
+    ops = ScriptedOps()
+    async with memory_at(store, files=Files(ops)) as memory:
+        gate = ops.hold("replace", name="config.toml*")
+        changing = asyncio.create_task(memory.configure({"raw.mode": "all"}))
+        await asyncio.to_thread(gate.wait_reached)
+        changing.cancel()
+        gate.open()
+        with pytest.raises(asyncio.CancelledError):
+            await changing
+        await memory.configure({})  # comes after it
+        assert memory.settings.raw.mode == "all"
+    assert 'mode = "all"' in file_of(store)
+
+
 async def test_a_closed_memory_is_not_configured(store: Path) -> None:
     with pytest.raises(Closed):
         await memory_at(store).configure({"raw.mode": "all"})
