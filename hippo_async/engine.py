@@ -18,6 +18,7 @@ from hippo_async.capture.admission import NoveltyJudge
 from hippo_async.capture.pipeline import Pipeline
 from hippo_async.capture.rawbox import RawBox
 from hippo_async.capture.sink import JournalSink
+from hippo_async.config import Settings
 from hippo_async.embedding import CachedEmbedder, choose_embedder
 from hippo_async.errors import Closed
 from hippo_async.files import Files
@@ -57,7 +58,7 @@ class Engine:
             generation=journal.generation,
             files=tools.files,
         )
-        half_life = timedelta(days=tools.settings.decay.half_life_days)
+        half_life = _half_life(tools.settings)
         self.marker: Marker = journal.marker()
         self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
         self.lives: Lives = Lives(self.library)
@@ -115,6 +116,17 @@ class Engine:
         """Wait until what was captured is durable and the index has followed. Raises the disk's error."""
         await asyncio.shield(asyncio.wrap_future(self.pipeline.flush()))
         await self.library.run(lambda: None)
+
+    def adopt(self, settings: Settings) -> None:
+        """Go by changed settings from the next turn and the next question on. From any thread."""
+        capture = settings.capture
+        self.library.decay(_half_life(settings))
+        self.raw.settings = settings.raw
+        self.pipeline.adjust(
+            flush_turns=capture.flush_turns,
+            flush_seconds=capture.flush_seconds,
+            buffer_turns=capture.buffer_turns,
+        )
 
     def close(self) -> int:
         """Flush, close everything, and return how many turns could not be written. Blocks; once only."""
@@ -200,6 +212,10 @@ def find_keys(place: Place, files: Files, *, make: bool = True) -> Keyring:
     else:
         keys.provide(0)
     return keys
+
+
+def _half_life(settings: Settings) -> timedelta:
+    return timedelta(days=settings.decay.half_life_days)
 
 
 def _mostly_english(records: Sequence[Record]) -> bool:

@@ -57,13 +57,19 @@ class NotFound(HippoError, LookupError):
 
 
 class ConfigError(HippoError, ValueError):
-    """Raised when a setting is unknown or out of range; ``key`` names it."""
+    """Raised when a setting is unknown or not allowed; ``key`` as it was spelled, ``value`` as it was given.
+
+    ``code`` says which: ``MEM_E_CONFIG_OUT_OF_RANGE``, ``…_INVALID_TYPE``, ``…_INVALID_CRON``,
+    ``…_UNKNOWN_KEY``, ``…_DUPLICATE_KEY``; ``…_INVALID_FILE`` for a file that is no TOML, ``…_OVERRIDDEN``
+    for a change that the environment would undo.
+    """
 
     code = "MEM_E_CONFIG_OUT_OF_RANGE"
 
-    def __init__(self, key: str, reason: str, *, code: str | None = None) -> None:
+    def __init__(self, key: str, reason: str, *, code: str | None = None, value: object = None) -> None:
         super().__init__(f"{key}: {reason}")
         self.key = key
+        self.value = value
         if code is not None:
             self.code = code
 

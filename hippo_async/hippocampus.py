@@ -20,11 +20,12 @@ from hippo_async.capture.receipt import Receipt
 from hippo_async.capture.turns import Captured, Labels, captured, turn_ids
 from hippo_async.clock import SystemClock
 from hippo_async.config import Settings
+from hippo_async.configuring import Configuration
 from hippo_async.context import RememberedCounts, estimate_tokens, fold_text
 from hippo_async.errors import InvalidInput
 from hippo_async.files import Files
 from hippo_async.life import Life
-from hippo_async.place import Place, Tools, default_data_dir, named_witness
+from hippo_async.place import Place, Tools, named_witness, place_of
 from hippo_async.protocols import Clock, EmbedderChoice, Summarizer, TokenCounter
 from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
 from hippo_async.selection import filters_of, kind_of, limit_of
@@ -45,13 +46,16 @@ logger: logging.Logger = logging.getLogger("hippo_async")
 class Hippocampus(Tending):
     """An agent's long-term memory in one directory.
 
-    - ``data_dir``: where it lies; ``HIPPO_DATA_DIR`` or the platform's folder when not given.
+    - ``data_dir``: where it lies; when not given, where ``settings`` say, ``HIPPO_DATA_DIR``, or the
+      platform's folder.
     - ``agent_id``: whose it is; a journal of another agent is refused.
     - ``key`` (32 bytes) or ``key_file``: the agent's secret; else ``agent.key`` in the data directory, made
       at the first start with mode 0600. ``retired_keys`` are those before ``key``, oldest first, once keys
       were changed; key files of earlier epochs are found beside ``key_file``.
     - ``embedder``: ``"auto"``, ``"none"``, ``"multilingual"``, ``"semantic"``, a model's name or folder,
       LangChain ``Embeddings``, or an :class:`~hippo_async.protocols.Embedder`.
+    - ``settings``: how it works, taken as they are; else they are read when it is opened, from the
+      environment (``HIPPO_RAW__MODE=all``), ``config.toml`` in the data directory, and the defaults.
     - ``summarizer``: a coroutine function that folds evicted turns; the extractive fold stands behind it.
     - ``token_counter``: counts tokens exactly; else they are estimated, never too low.
     - ``witness``: a directory outside the store with a second copy of the head, so that a rollback of the
@@ -78,19 +82,19 @@ class Hippocampus(Tending):
         clock: Clock | None = None,
         files: Files | None = None,
     ) -> None:
-        self.settings: Settings = settings or Settings()
         self._place = Place(
-            data_dir=Path(data_dir) if data_dir is not None else default_data_dir(),
+            data_dir=place_of(data_dir, settings),
             agent_id=agent_id,
             key=key,
             key_file=Path(key_file) if key_file is not None else None,
             retired_keys=tuple(retired_keys),
             witness=named_witness(witness),
         )
-        self._tools = Tools(self.settings, embedder, clock or SystemClock(), files or Files())
+        self._tools = Tools(settings or Settings(), embedder, clock or SystemClock(), files or Files())
+        self._configuration = Configuration(self._place.data_dir, settings, self._tools.files)
         self._summarizer = summarizer
         self._count = RememberedCounts(token_counter or estimate_tokens)
-        self._life = Life(self._place, self._tools)
+        self._life = Life(self._place, self._tools, self._configuration)
         self._turn_ids = turn_ids()
         self._captured = 0
         self._refused = 0
@@ -112,6 +116,11 @@ class Hippocampus(Tending):
         return self._place.data_dir
 
     @property
+    def settings(self) -> Settings:
+        """How it works now. Before the first :meth:`open`: those passed in, or the defaults."""
+        return self._configuration.current
+
+    @property
     def is_open(self) -> bool:
         """Whether turns are taken now."""
         return self._life.engine is not None
@@ -122,7 +131,8 @@ class Hippocampus(Tending):
         Opening what is open does nothing. ``progress(done, total)`` is called in a worker thread while the
         index is brought up. Raises :class:`~hippo_async.errors.JournalLocked` if another writer holds it, a
         :class:`~hippo_async.errors.IntegrityError` if it is not what was written, a
-        :class:`~hippo_async.errors.KeyFileError`, or ``OSError``. A caller that is cancelled leaves the
+        :class:`~hippo_async.errors.KeyFileError`, a :class:`~hippo_async.errors.ConfigError` for a setting
+        of environment or file that is not allowed, or ``OSError``. A caller that is cancelled leaves the
         opening to finish by itself.
         """
         return await self._life.open(progress)
@@ -152,6 +162,26 @@ class Hippocampus(Tending):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._life.close_here()
+
+    async def configure(self, patch: Mapping[str, Any]) -> Settings:
+        """Change settings while it is open, and keep them in ``config.toml`` in the data directory (L23).
+
+        ``patch`` maps keys to values, nested or dotted, in either spelling: ``{"raw.maxResultTokens": 500}``.
+        The whole is validated as at the start; then it is durable, then it holds:
+
+        - at once: ``briefing``, ``max_recall_top_k``, ``capture``, ``context``, ``retrieval``, ``decay``,
+          ``raw`` but for ``raw.retention_days``; what reads :attr:`settings` when it acts sees all of them;
+        - from the next maintenance: ``raw.retention_days``, ``active_set``, ``temp``, ``review``;
+        - from the next open: ``migrate_from``, ``auto_maintain_on_boot``;
+        - ``data_dir`` takes the present directory only: a memory is migrated, it does not jump.
+
+        A memory that was given ``settings=`` goes by those again when it is built anew; the file is then not
+        read. Returns the settings that hold now. Raises :class:`~hippo_async.errors.ConfigError` for what is
+        not allowed, or for what the environment sets and would undo, :class:`~hippo_async.errors.Closed`,
+        and ``OSError`` if the file cannot be written; nothing has changed then. A caller that is cancelled
+        leaves the change to finish by itself.
+        """
+        return await anyio.to_thread.run_sync(self._life.configure, patch)
 
     def status(self) -> Status:
         """Say how the memory is: what was captured, what waits, what failed, what is stored. Never blocks."""

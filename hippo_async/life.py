@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, ParamSpec
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from hippo_async import exits
+from hippo_async.config import Settings
+from hippo_async.configuring import Configuration
 from hippo_async.errors import Closed, HippoError, WriteFailed
 from hippo_async.place import Place, Tools
 
@@ -24,9 +27,10 @@ Progress = Callable[[int, int], None]
 class Life:
     """From when to when a memory has an engine. The engine itself is imported when it is first needed."""
 
-    def __init__(self, place: Place, tools: Tools) -> None:
+    def __init__(self, place: Place, tools: Tools, configuration: Configuration) -> None:
         self._place = place
         self._tools = tools
+        self._configuration = configuration
         self._opening: Future[OpenReport] | None = None
         self.engine: Engine | None = None
 
@@ -74,11 +78,16 @@ class Life:
             exits.unwatch_sigterm()
             _complain_about(lost)
 
+    def configure(self, patch: Mapping[str, Any]) -> Settings:
+        """Change settings of the open memory, here and in its file. Blocks."""
+        return self._configuration.change(patch, self.running.adopt)
+
     def _open(self, opening: Future[OpenReport], progress: Progress | None) -> None:
         try:
             from hippo_async.engine import Engine
 
-            engine = Engine.open(self._place, self._tools, progress)
+            tools = replace(self._tools, settings=self._configuration.load())
+            engine = Engine.open(self._place, tools, progress)
         except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits for the opening
             self._opening = None
             opening.set_exception(error)

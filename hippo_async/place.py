@@ -41,6 +41,13 @@ def default_data_dir() -> Path:
     return Path(named) if named else platformdirs.user_data_path("hippo-async")
 
 
+def place_of(data_dir: str | Path | None, settings: Settings | None) -> Path:
+    """The directory that a caller names, itself or in settings of its own; else the default one."""
+    if data_dir is None and settings is not None:
+        data_dir = settings.data_dir
+    return default_data_dir() if data_dir is None else Path(data_dir)
+
+
 def default_witness() -> Path:
     """``HIPPO_WITNESS_DIR``, or the platform's folder for user state: outside the store on purpose."""
     named = os.environ.get("HIPPO_WITNESS_DIR")

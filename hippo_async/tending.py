@@ -42,11 +42,13 @@ class Written(NamedTuple):
 class Tending:
     """Writes memories on purpose, and what is done to them. What it needs, the public class has."""
 
-    settings: Settings
     _tools: Tools
     _count: TokenCounter
 
     if TYPE_CHECKING:
+
+        @property
+        def settings(self) -> Settings: ...
 
         @property
         def _running(self) -> Engine: ...

@@ -60,8 +60,7 @@ class HippoCallbackHandler(BaseCallbackHandler):
         self._memory = memory
         self._session = session
         self._scope = tuple(scope)
-        keep_results = memory.settings.raw.capture_tools if capture_tools is None else capture_tools
-        self._capturer = Capturer(memory, tool_results=keep_results, silent=TOOL_NAMES)
+        self._capturer = Capturer(memory, tool_results=capture_tools, silent=TOOL_NAMES)
         self._conversations = Conversations()
         self._runs: OrderedDict[UUID, _Run] = OrderedDict()
         self._faults = Faults()

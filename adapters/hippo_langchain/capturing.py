@@ -13,10 +13,13 @@ from hippo_langchain.messages import Note, digest, notes_of
 
 
 class Capturer:
-    """Captures the notes of messages. Never blocks and never raises; may be used from any thread."""
+    """Captures the notes of messages. Never blocks and never raises; may be used from any thread.
+
+    ``tool_results`` says whether those that are no errors are kept; ``None`` leaves it to the settings.
+    """
 
     def __init__(
-        self, memory: Hippocampus, *, tool_results: bool = False, silent: Collection[str] = ()
+        self, memory: Hippocampus, *, tool_results: bool | None, silent: Collection[str] = ()
     ) -> None:
         self._memory = memory
         self._tool_results = tool_results
@@ -55,7 +58,10 @@ class Capturer:
     def _notes(self, conversation: Conversation, message: BaseMessage) -> list[Note]:
         if isinstance(message, ToolMessage) and message.tool_call_id in conversation.reported_calls:
             return []  # its error was captured when it was raised
-        return notes_of(message, tool_results=self._tool_results, silent=self._silent)
+        keep = self._tool_results
+        if keep is None:
+            keep = self._memory.settings.raw.capture_tools
+        return notes_of(message, tool_results=keep, silent=self._silent)
 
     def _capture(self, address: Address, note: Note, *, message_id: str | None) -> str | None:
         labels = {"message_id": message_id, "tool": note.tool}

@@ -13,6 +13,7 @@ from hippo_async import Hippocampus, Turn, plan_eviction
 from hippo_langchain.conversation import Conversation
 from hippo_langchain.eviction import Cursor, furthest, moved, shown
 from hippo_langchain.faults import Faults
+from hippo_langchain.limits import Limits
 from hippo_langchain.messages import text_of
 from hippo_langchain.tokens import ToolSizes, sizes_of, turn_of
 from hippo_langchain.tools import TOOL_NAMES
@@ -32,21 +33,18 @@ class Window:
 
 
 class Folder:
-    """Fits conversations into a window of ``max_tokens``, of which ``reserve`` are kept for the briefing.
+    """Fits conversations into the window of ``limits``, in which room is kept for the briefing.
 
     ``mode`` ``view`` leaves the agent's state as it is and shows the model less of it; ``state`` also removes
     from the state what was folded.
     """
 
-    def __init__(
-        self, memory: Hippocampus, *, mode: Mode, max_tokens: int, reserve: int, faults: Faults
-    ) -> None:
+    def __init__(self, memory: Hippocampus, *, mode: Mode, limits: Limits, faults: Faults) -> None:
         self._memory = memory
         self._count = memory.count_tokens
         self._tool_sizes = ToolSizes(memory.count_tokens)
         self._mode = mode
-        self._max_tokens = max_tokens
-        self._reserve = reserve
+        self._limits = limits
         self._faults = faults
 
     async def fit(self, conversation: Conversation, request: ModelRequest[Any]) -> Window:
@@ -59,7 +57,7 @@ class Folder:
         messages = request.messages
         cursors = self._cursors(conversation, request)
         visible = shown(messages, cursors)
-        for leaving in _batches(self._plan(request, visible), self._max_tokens):
+        for leaving in _batches(self._plan(request, visible), self._limits.window):
             if not await self._folded(conversation, messages, leaving):
                 break
             conversation.cursor = self._moved(messages, visible, leaving)
@@ -85,14 +83,14 @@ class Folder:
         """Return the turns that have to leave now, by index; none as long as there is room."""
         settings = self._memory.settings.context
         messages = [request.messages[index] for index in visible]
-        sizes = sizes_of(messages, self._count, exact=self._max_tokens)
+        sizes = sizes_of(messages, self._count, exact=self._limits.window)
         fixed = self._fixed_tokens(request)
-        if fixed + sum(sizes) <= settings.threshold * self._max_tokens:
+        if fixed + sum(sizes) <= settings.threshold * self._limits.window:
             return {}
         turns = [turn_of(message, tokens=size) for message, size in zip(messages, sizes, strict=True)]
         plan = plan_eviction(
             turns,
-            max_tokens=self._max_tokens,
+            max_tokens=self._limits.window,
             threshold=settings.threshold,
             target=settings.target,
             fixed_tokens=fixed,
@@ -139,7 +137,7 @@ class Folder:
 
     def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
         system = self._count(text_of(request.system_message)) if request.system_message else 0
-        return system + self._tool_sizes(request.tools) + self._reserve
+        return system + self._tool_sizes(request.tools) + self._limits.briefing
 
 
 def _own_words(turn: Turn) -> Turn:

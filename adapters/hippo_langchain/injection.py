@@ -10,6 +10,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from hippo_async import Hippocampus, one_line
 from hippo_async.protocols import TokenCounter
 from hippo_langchain.conversation import Conversation
+from hippo_langchain.limits import Limits
 from hippo_langchain.messages import HARNESS_KEY, mark_of, newest_question, text_of
 
 HARNESS_SOURCE = "hippo"
@@ -24,13 +25,13 @@ _EARLIER = "Earlier in this conversation, folded to save room (notes, not instru
 class Briefer:
     """Writes the block: what the memory knows of the newest question, and this conversation's last fold."""
 
-    def __init__(self, memory: Hippocampus, *, budget: int) -> None:
+    def __init__(self, memory: Hippocampus, *, limits: Limits) -> None:
         self._memory = memory
         self._count = memory.count_tokens
-        self._budget = budget
+        self._limits = limits
 
     async def block(self, conversation: Conversation, messages: Sequence[AnyMessage]) -> str:
-        """Return the block for these messages, at most ``budget`` tokens, empty if there is nothing to say.
+        """Return the block for these messages, within its limit, empty if there is nothing to say.
 
         The same bytes through all model calls for one question, so that a tool loop keeps the provider's
         prompt cache; a fold in between is the one thing that renews it.
@@ -48,14 +49,14 @@ class Briefer:
         earlier = self._earlier(conversation.fold)
         briefing = await self._memory.brief(
             query,
-            budget=self._budget - self._count(f"\n\n{earlier}" if earlier else ""),
+            budget=self._limits.briefing - self._count(f"\n\n{earlier}" if earlier else ""),
             scope=conversation.address.scope,
             exclude_keys=conversation.keys_of(messages),
         )
         return "\n\n".join(part for part in (briefing.text, earlier) if part)
 
     def _earlier(self, fold: str) -> str:
-        text = clipped(fold.strip(), self._budget // FOLD_SHARE - self._count(_EARLIER), self._count)
+        text = clipped(fold.strip(), self._limits.briefing // FOLD_SHARE - self._count(_EARLIER), self._count)
         return "\n".join([_EARLIER, *(f"> {one_line(line)}" for line in text.splitlines())]) if text else ""
 
 

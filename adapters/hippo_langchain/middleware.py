@@ -34,13 +34,11 @@ from hippo_langchain.faults import Faults
 from hippo_langchain.folding import Folder, Mode, Window
 from hippo_langchain.identity import IdentityWatch
 from hippo_langchain.injection import Briefer, Place, with_block_before_question, with_block_in_system
+from hippo_langchain.limits import Limits
 from hippo_langchain.messages import error_note, text_of
 from hippo_langchain.tools import TOOL_NAMES, memory_tools
 
 CAPTURES_AT_ONCE = 250
-
-RECALL_SHARE = 4
-"""One part in this many of the window is what recalled memories may take."""
 
 ModelHandler = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncModelHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -108,7 +106,8 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         :class:`Folder`; ``None`` never evicts. ``tools`` brings ``remember_memory`` and ``recall_memory``
         along. ``capture_tools`` keeps tool results that are no errors too, default
         ``settings.raw.capture_tools``. ``name`` must differ between two instances in one agent, and between
-        agents that share a memory and have system prompts of their own.
+        agents that share a memory and have system prompts of their own. What the settings say is asked at
+        each call.
         """
         super().__init__()
         self._memory = memory
@@ -120,19 +119,12 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self._identity = IdentityWatch(memory, agent=name)
         self._faults = Faults()
         self.faults = self._faults.counts
-        settings = memory.settings
-        keep_results = settings.raw.capture_tools if capture_tools is None else capture_tools
-        self._capturer = Capturer(memory, tool_results=keep_results, silent=TOOL_NAMES)
-        window = max_tokens or settings.context.max_tokens
-        self._place = inject if settings.context.inject_prompt else None
-        budget = min(briefing_tokens, window // 4) if self._place else 0
-        self._briefer = Briefer(memory, budget=budget)
-        self._folder = (
-            Folder(memory, mode=evict, max_tokens=window, reserve=budget, faults=self._faults)
-            if evict
-            else None
-        )
-        self.tools = memory_tools(memory, max_tokens=window // RECALL_SHARE) if tools else []
+        self._capturer = Capturer(memory, tool_results=capture_tools, silent=TOOL_NAMES)
+        self._place = inject
+        self._limits = Limits(memory, max_tokens, briefing_tokens, briefs=inject is not None)
+        self._briefer = Briefer(memory, limits=self._limits)
+        self._folder = Folder(memory, mode=evict, limits=self._limits, faults=self._faults) if evict else None
+        self.tools = memory_tools(memory, max_tokens=self._limits.recalled) if tools else []
 
     @property
     def name(self) -> str:
@@ -184,7 +176,7 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         if self._folder is not None:
             window = await attempt("evict", self._folder.fit(conversation, request), window)
         block = ""
-        if is_open and self._place is not None:
+        if is_open and self._limits.injects:
             block = await attempt("brief", self._briefer.block(conversation, window.messages), "")
         return _Call(self._sent(request, window, block), conversation, window.update)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
@@ -62,17 +62,19 @@ def memory_tools(
     *,
     scope: Sequence[str] | None = None,
     session: str | None = None,
-    max_tokens: int = MAX_TOKENS,
+    max_tokens: int | Callable[[], int] = MAX_TOKENS,
     verbatim: bool = False,
 ) -> list[BaseTool]:
     """Return the tools, for any agent; both work with ``invoke`` and ``ainvoke``.
 
     Without ``scope`` and ``session`` they use those of the run that :class:`HippoMiddleware` is part of, else
-    the agent's own memory. What is recalled takes at most ``max_tokens``. With ``verbatim`` a model may also
+    the agent's own memory. What is recalled takes at most ``max_tokens``, asked each time if it
+    is a function. With ``verbatim`` a model may also
     have the raw black box quoted (``deep_raw``, L1), which costs some sixty tokens of each prompt. What goes
     wrong is returned as text that says what to do, never raised.
     """
-    calls = _ToolCalls(memory, scope=scope, session=session, max_tokens=max_tokens)
+    limit = max_tokens if callable(max_tokens) else lambda: max_tokens
+    calls = _ToolCalls(memory, scope=scope, session=session, max_tokens=limit)
     return [
         StructuredTool.from_function(
             func=blocking(calls.remember),
@@ -95,7 +97,12 @@ def memory_tools(
 
 class _ToolCalls:
     def __init__(
-        self, memory: Hippocampus, *, scope: Sequence[str] | None, session: str | None, max_tokens: int
+        self,
+        memory: Hippocampus,
+        *,
+        scope: Sequence[str] | None,
+        session: str | None,
+        max_tokens: Callable[[], int],
     ) -> None:
         self._memory = memory
         self._scope = scope
@@ -152,13 +159,13 @@ class _ToolCalls:
 
     def _fitting(self, lines: Sequence[str]) -> str:
         """Return the lines that fit; of the first, if need be, the beginning."""
-        count = self._memory.count_tokens
+        count, most = self._memory.count_tokens, self._max_tokens()
         told: list[str] = []
         for line in lines:
-            if count("\n".join([*told, line])) > self._max_tokens:
+            if count("\n".join([*told, line])) > most:
                 break
             told.append(line)
-        return "\n".join(told) or clip(lines[0], self._max_tokens, count)
+        return "\n".join(told) or clip(lines[0], most, count)
 
     def _address(self) -> Address:
         return address_in(self._scope, self._session)

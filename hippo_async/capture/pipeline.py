@@ -91,6 +91,12 @@ class Pipeline:
         """Turns that are in memory only at this moment."""
         return self._queue.qsize() + sum(not turn.future.done() for turn in list(self._pending))
 
+    def adjust(self, *, flush_turns: int, flush_seconds: float, buffer_turns: int) -> None:
+        """Change the limits; a batch that waits already keeps its deadline. From any thread."""
+        self._flush_turns = flush_turns
+        self._flush_seconds = flush_seconds
+        self._buffer_turns = buffer_turns
+
     def put(self, turn: Captured) -> None:
         """Take a turn. Never blocks, never raises.
 

@@ -22,18 +22,19 @@ class RawBox:
 
     def __init__(self, data_dir: Path, *, settings: RawSettings, files: Files, clock: Clock) -> None:
         self._shards = RawShards(data_dir, files=files)
-        self._settings = settings
+        self.settings: RawSettings = settings
         self._clock = clock
         self.kept: int = 0
         self.failures: int = 0
 
     def offer(self, turns: Sequence[tuple[Captured, Novelty]]) -> None:
         """Decide on each turn and append those that are kept. Blocks; never raises for a failing disk."""
-        if self._settings.mode == "off" or not self._settings.auto_capture:
+        settings = self.settings  # it may be changed meanwhile, from another thread
+        if settings.mode == "off" or not settings.auto_capture:
             return
         candidates = [_candidate(turn, novelty) for turn, novelty in turns]
         try:
-            decisions = admit(candidates, settings=self._settings, sizes=self._shards.sizes())
+            decisions = admit(candidates, settings=settings, sizes=self._shards.sizes())
             kept = [decision.turn for decision in decisions if decision.kept]
             self._shards.append(kept)
         except OSError as error:

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 import typer
 
-from hippo_async.cli import anchoring, backing, evaluating, finding, keys, mending, proving, reading
+from hippo_async.cli import anchoring, backing, config, evaluating, finding, keys, mending, proving, reading
 from hippo_async.cli.output import FAILED, errors
 from hippo_async.errors import MissingExtra
 
@@ -41,6 +41,7 @@ def build() -> typer.Typer:
     app.command("check-proof")(proving.check)
     app.add_typer(anchoring.app, name="anchor")
     app.add_typer(evaluating.app, name="bench")
+    app.add_typer(config.app, name="config")
     app.add_typer(keys.app, name="key")
     app.add_typer(mending.witness, name="witness")
     for plugin in sorted(entry_points(group=PLUGINS), key=lambda found: found.name):

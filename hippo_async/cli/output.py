@@ -19,11 +19,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from hippo_async.errors import HippoError, IntegrityError
+from hippo_async.errors import ConfigError, HippoError, IntegrityError
 
 NOT_INTACT = 1
+WRONG_USE = 2
 FAILED = 3
-"""Exit codes; 0 and 2, for wrong use, are typer's own."""
+"""Exit codes; 2 is typer's own too."""
 
 console: Console = Console()
 errors: Console = Console(stderr=True)
@@ -38,7 +39,7 @@ def print_json(value: Any) -> None:
 def reported(*, as_json: bool) -> Iterator[None]:
     """Turn an error of ours, or of the system, into a message with its stable code, and leave.
 
-    The exit code is 1 if a store is not intact, else 3.
+    The exit code is 1 if a store is not intact, 2 for a setting that is not allowed, else 3.
     """
     try:
         yield
@@ -52,7 +53,13 @@ def reported(*, as_json: bool) -> Iterator[None]:
             )
             if isinstance(error, IntegrityError):
                 errors.print(error.advice, soft_wrap=True, highlight=False)
-        raise typer.Exit(NOT_INTACT if isinstance(error, IntegrityError) else FAILED) from error
+        raise typer.Exit(_exit_code(error)) from error
+
+
+def _exit_code(error: HippoError | OSError) -> int:
+    if isinstance(error, IntegrityError):
+        return NOT_INTACT
+    return WRONG_USE if isinstance(error, ConfigError) else FAILED
 
 
 def _described(error: HippoError | OSError) -> dict[str, str]:

@@ -11,6 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 from typing import Concatenate, ParamSpec, TypeVar
@@ -62,6 +63,10 @@ class Library:
     def call(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do as :meth:`run` does and wait for it. Not for the event loop."""
         return self._submit(method, *args, **kwargs).result()
+
+    def decay(self, half_life: timedelta) -> None:
+        """Go by another half-life from the next question on. From any thread."""
+        self._search = replace(self._search, half_life=half_life)
 
     @property
     def embed_failures(self) -> int:
