@@ -78,6 +78,12 @@ class RawSettings(_Section):
     capture_tools: bool = False
 
 
+class MigrationSettings(_Section):
+    """Moving the data directory (L13)."""
+
+    timeout_ms: int = Field(default=600_000, ge=10_000, le=3_600_000)
+
+
 class Settings(_Section):
     """All that can be set, with its defaults."""
 
@@ -88,6 +94,7 @@ class Settings(_Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     decay: DecaySettings = DecaySettings()
     raw: RawSettings = RawSettings()
+    migration: MigrationSettings = MigrationSettings()
 
     @model_validator(mode="after")
     def _top_k_within_maximum(self) -> Self:
@@ -127,6 +134,7 @@ def _known_names() -> list[str]:
         RetrievalSettings,
         DecaySettings,
         RawSettings,
+        MigrationSettings,
     ]
     return [
         spelling
