@@ -91,6 +91,7 @@ class Migration:
             self._refuse_source()
         made = not self.files.exists(self.target)
         self.files.mkdir(self.target)
+        self.files.sync_dir(self.target.parent)  # it may be a killed run that made it
         with kept_for_us(self.target, self.files):
             state = self._state()  # again: whoever held the lock may have finished
             if state is State.DONE:
