@@ -56,15 +56,6 @@ class Moved(Old):
         return self.base / "new"
 
 
-def contents(root: Path) -> dict[str, bytes]:
-    """All files below a directory but those of locks, by name."""
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file() and not path.name.startswith("LOCK")
-    }
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Old:
     """One journal of one segment, an index and settings, so that each call on them can fail once."""

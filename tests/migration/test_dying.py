@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from directories import contents
 
 from hippo_async.errors import HippoError, MigrationFailed, StoreMoved
 from hippo_async.files import Files
@@ -37,14 +38,6 @@ LONG = os.environ.get("HIPPO_LONG") == "1"
 SECONDS = 20
 KEYS = (bytes(range(32)), bytes(range(1, 33)))
 TEXTS = ["one", "two", "three", "four"]
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file() and not path.name.startswith("LOCK")
-    }
 
 
 def writable(data_dir: Path) -> bool:

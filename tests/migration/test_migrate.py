@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 import pytest
+from directories import contents
 from homes import say
 
 from hippo_async import Hippocampus
@@ -41,14 +42,6 @@ if TYPE_CHECKING:
     from conftest import Old
 
 CHILD = Path(__file__).with_name("child.py")
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file() and not path.name.startswith("LOCK")
-    }
 
 
 @contextmanager
