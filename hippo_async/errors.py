@@ -135,6 +135,35 @@ class AnchorsLocked(HippoError, OSError):
     code = "MEM_E_ANCHORS_LOCKED"
 
 
+class MigrationLocked(HippoError, OSError):
+    """Raised when a memory is being moved to this directory, or was and is not all there; says by whom."""
+
+    code = "MEM_E_MIGRATION_LOCKED"
+
+
+class MigrationFailed(HippoError, OSError):
+    """Raised when a memory could not be moved; ``source`` is where it still is, whole.
+
+    ``undone`` is false if the very last step can be neither done nor taken back: the memory is whole at both
+    ends then, and is written to at neither until the migration is run again.
+    """
+
+    code = "MEM_E_MIGRATION_FAILED"
+
+    def __init__(self, source: Path, reason: str, *, undone: bool = True) -> None:
+        outcome = f"the memory is still in {source}, as it was"
+        super().__init__(f"{reason}; {outcome if undone else 'all is copied: run it again to finish'}")
+        self.source = source
+        self.reason = reason
+        self.undone = undone
+
+
+class MigrationTimeout(MigrationFailed, TimeoutError):
+    """Raised when moving a memory took longer than ``migration.timeout_ms``; it is where it was, whole."""
+
+    code = "MEM_E_MIGRATION_TIMEOUT"
+
+
 class JournalError(HippoError):
     """The root of all errors of the journal."""
 
@@ -145,6 +174,20 @@ class JournalLocked(JournalError, OSError):
     """Raised when another writer holds the journal; the message says who."""
 
     code = "MEM_E_JOURNAL_LOCKED"
+
+
+class StoreMoved(JournalError, OSError):
+    """Raised when a memory is to be written to where it was moved away from; ``target`` is where it went."""
+
+    code = "MEM_E_MOVED"
+
+    def __init__(self, data_dir: Path, pointer: Path, target: str) -> None:
+        super().__init__(
+            f"{data_dir}: this memory was moved to {target}; open it there. To go on here, without what was "
+            f"written there, remove {pointer}"
+        )
+        self.data_dir = data_dir
+        self.target = target
 
 
 class JournalPoisoned(JournalError, OSError):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 from hippo_async.anchors import Ledger
 from hippo_async.backup.copying import in_force, survey
-from hippo_async.backup.manifest import Manifest
+from hippo_async.backup.manifest import Entry, Manifest
 from hippo_async.errors import IntegrityError, JournalCorrupt
 from hippo_async.files import Files
 from hippo_async.journal import Keyring, Lineage
@@ -43,10 +44,16 @@ def check_files(data_dir: Path, manifest: Manifest, files: Files) -> None:
     expected = manifest.by_name
     for name in sorted({*found.read, *found.names} ^ expected.keys()):
         raise IntegrityError(data_dir / name, 0, -1, ROTTEN)
-    for entry in manifest.files:
+    for path in differing(data_dir, manifest.files, files):
+        raise IntegrityError(path, 0, -1, ROTTEN)
+
+
+def differing(data_dir: Path, entries: Iterable[Entry], files: Files) -> Iterator[Path]:
+    """Yield the files of a store that do not hold what their entries say."""
+    for entry in entries:
         path = data_dir / entry.name
         if files.size(path) != entry.size or files.sha256(path) != entry.sha256:
-            raise IntegrityError(path, 0, -1, ROTTEN)
+            yield path
 
 
 def lineage(place: Place, keys: Keyring, files: Files) -> Lineage:

@@ -9,10 +9,11 @@ what was read before: then :func:`in_force` changes, and the copy has to be made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 
 from hippo_async.anchors.ledger import FOLDER as ANCHORS
@@ -30,7 +31,7 @@ BESIDE = {RAW: LINES, ANCHORS: ".json"}
 """What is kept beside the journals: the folders, and how the names of the files in them end."""
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many files are copied."""
+"""Told how many of how many bytes are copied, after each file."""
 
 
 def in_force(data_dir: Path, files: Files) -> dict[int, int]:
@@ -100,16 +101,26 @@ class StoreCopy:
     def take(self) -> None:
         """Copy all files but ``CURRENT``, durably: without it the copy is no store yet.
 
-        Lines end at the last newline. Raises ``FileNotFoundError`` if a file went away meanwhile.
+        Lines end at the last newline. Called again, it brings the copy up to its source: files of lines only
+        grow, so those of the same size are not copied anew. Raises ``FileNotFoundError`` if a file went away
+        meanwhile.
         """
         found = survey(self._source, self.generations, self._files)
+        for name in self.entries.keys() - {*found.read, *found.names}:
+            self._files.remove(self.target / name)
+            del self.entries[name]
         for name, data in found.read.items():
             self._files.write_atomic(self._place(name), data)
             self._note(name, data)
-        for done, name in enumerate(found.names, 1):
+        self.add([name for name in found.names if not self._is_up_to_date(name)])
+
+    def add(self, names: Sequence[str]) -> None:
+        """Copy files that are named from the root of the store, durably, in this order."""
+        sizes = [self._files.size(self._source / name) for name in names]
+        for name, done in zip(names, accumulate(sizes), strict=True):
             self._stream(name)
             if self._progress is not None:
-                self._progress(done, len(found.names))
+                self._progress(done, sum(sizes))
 
     def cut(self, path: Path, size: int) -> None:
         """Cut a file of the copy, durably."""
@@ -175,8 +186,16 @@ class StoreCopy:
         self._files.mkdir(path.parent)
         return path
 
+    def _is_up_to_date(self, name: str) -> bool:
+        entry = self.entries.get(name)
+        return (
+            entry is not None and name.endswith(LINES) and entry.size == self._files.size(self._source / name)
+        )
+
     def _stream(self, name: str) -> None:
         target = self._place(name)
+        if name in self.entries:
+            self._files.remove(target)
         with (
             closing(self._files.chunks(self._source / name)) as pieces,
             closing(AppendFile(self._files, target)) as out,

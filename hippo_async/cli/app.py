@@ -7,7 +7,18 @@ from importlib.metadata import EntryPoint, entry_points
 
 import typer
 
-from hippo_async.cli import anchoring, backing, config, evaluating, finding, keys, mending, proving, reading
+from hippo_async.cli import (
+    anchoring,
+    backing,
+    config,
+    evaluating,
+    finding,
+    keys,
+    mending,
+    migrating,
+    proving,
+    reading,
+)
 from hippo_async.cli.output import FAILED, errors
 from hippo_async.errors import MissingExtra
 
@@ -36,6 +47,7 @@ def build() -> typer.Typer:
         mending.salvage,
         backing.backup,
         backing.restore,
+        migrating.migrate,
     ):
         app.command()(command)
     app.command("check-proof")(proving.check)

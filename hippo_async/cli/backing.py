@@ -34,7 +34,7 @@ def backup(
     be taken for a backup.
     """
     place = _place(data_dir, agent, key_file)
-    with reported(as_json=as_json), progress("copying", as_json=as_json) as bar:
+    with reported(as_json=as_json), progress("copying", as_json=as_json, in_bytes=True) as bar:
         report = make_backup(place, destination, with_keys=with_key, progress=_told(bar))
     if as_json:
         print_json(report.as_dict())
@@ -54,7 +54,7 @@ def restore(
     Exit code 1 if a bit of it is not what was written; nothing is restored then.
     """
     place = _place(data_dir, agent, key_file)
-    with reported(as_json=as_json), progress("restoring", as_json=as_json) as bar:
+    with reported(as_json=as_json), progress("restoring", as_json=as_json, in_bytes=True) as bar:
         report = restore_backup(backup, place, progress=_told(bar))
     if as_json:
         print_json(report.as_dict())

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
     TaskProgressColumn,
@@ -72,12 +73,12 @@ def _described(error: HippoError | OSError) -> dict[str, str]:
 
 
 @contextmanager
-def progress(label: str, *, as_json: bool) -> Iterator[Progress]:
+def progress(label: str, *, as_json: bool, in_bytes: bool = False) -> Iterator[Progress]:
     """Show a progress bar on standard error; none with ``--json`` or where nobody looks."""
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        DownloadColumn(binary_units=True) if in_bytes else MofNCompleteColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
         console=errors,

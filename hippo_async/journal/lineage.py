@@ -25,6 +25,7 @@ from hippo_async.journal.journal import SEGMENT_BYTES, Journal
 from hippo_async.journal.keys import Keyring
 from hippo_async.journal.layout import Layout
 from hippo_async.journal.marks import Marker
+from hippo_async.journal.moved import refuse_moved
 from hippo_async.journal.reading import ChainReport
 from hippo_async.journal.recovery import Objection
 from hippo_async.journal.scan import CLOSE, RECORD
@@ -110,12 +111,15 @@ class Lineage:
         """Open every journal, check that each continues the one before, and finish an interrupted rotation.
 
         Returns the report on the journal in use. Raises what :meth:`Journal.open` raises, for any of them;
-        :class:`JournalCorrupt` if one is missing or does not continue the one before it; and
-        :class:`KeyFileError` if a key is missing.
+        :class:`JournalCorrupt` if one is missing or does not continue the one before it;
+        :class:`KeyFileError` if a key is missing; and, unless it is only to be read, :class:`StoreMoved` or
+        :class:`MigrationLocked` if this directory is not the one to write to.
         """
+        self._refuse_moved()
         newest = max(0, self._count() - 1)
         with ExitStack() as opened:
             live, report = self._open_newest(opened, newest, accepting)
+            self._refuse_moved()  # again: it may have been moved just before the lock was ours
             retired = [self._open_retired(opened, epoch) for epoch in range(live.epoch)]
             journals = [*retired, live]
             for earlier, later in pairwise(journals):
@@ -209,6 +213,10 @@ class Lineage:
         if not self._journals:
             raise ClosedError("the journal is not open")
         return self._journals
+
+    def _refuse_moved(self) -> None:
+        if not self._read_only:
+            refuse_moved(self.data_dir, self._files)
 
     def _count(self) -> int:
         """How many journals there are. Raises :class:`JournalCorrupt` if one before the last is missing."""

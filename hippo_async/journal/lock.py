@@ -14,6 +14,9 @@ from filelock import FileLock, Timeout
 from hippo_async.errors import JournalLocked, JournalPoisoned
 from hippo_async.files import PRIVATE_FILE, Files
 
+LOCK = "LOCK"
+HOLDER = "LOCK.holder"
+
 _held_here: set[tuple[int, int]] = set()
 _registry = threading.Lock()
 
@@ -27,9 +30,9 @@ class WriterLock:
 
     def __init__(self, files: Files, directory: Path) -> None:
         self._files = files
-        self._holder = directory / "LOCK.holder"
+        self._holder = directory / HOLDER
         self._directory = directory
-        self._path = directory / "LOCK"
+        self._path = directory / LOCK
         self._lock = FileLock(self._path, timeout=0, mode=PRIVATE_FILE, thread_local=False)
         self._place: tuple[int, int] | None = None
         self._inode = 0
@@ -45,7 +48,9 @@ class WriterLock:
             try:
                 self._lock.acquire()
             except Timeout:
-                raise JournalLocked(f"{self._directory}: {self._describe_holder()}") from None
+                who = holder_of(self._files, self._directory)
+                reason = f"open for writing in {who}; close it there, or open read-only"
+                raise JournalLocked(f"{self._directory}: {reason}") from None
             _held_here.add(place)
         self._place = place
         self._pid = os.getpid()
@@ -80,10 +85,11 @@ class WriterLock:
             _held_here.discard(place)
             self._lock.release()
 
-    def _describe_holder(self) -> str:
-        try:
-            holder = json.loads(self._files.read(self._holder))
-            who = f"process {holder['pid']} on {holder['host']}"
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            who = "another process"
-        return f"open for writing in {who}; close it there, or open read-only"
+
+def holder_of(files: Files, directory: Path) -> str:
+    """Say who holds the lock of a directory, as far as that is known."""
+    try:
+        holder = json.loads(files.read(directory / HOLDER))
+        return f"process {holder['pid']} on {holder['host']}"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return "another process"

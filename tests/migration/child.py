@@ -1,0 +1,47 @@
+"""What runs in the processes that the tests hold and kill: ``child.py MODE BASE``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from hippo_async.files import Files
+from hippo_async.migration import migrate
+from hippo_async.place import Place
+from hippo_async.testing import FakeClock, ScriptedOps
+
+
+def place_in(base: Path) -> Place:
+    return Place(base / "data", "agent", None, None, base / "witness")
+
+
+def move(base: Path) -> None:
+    migrate(place_in(base), base / "new", clock=FakeClock())
+
+
+def hold(base: Path) -> None:
+    """Copy, say so, and wait for the end of the standard input before going on."""
+
+    def quiet() -> None:
+        print("copied", flush=True)
+        sys.stdin.read()
+
+    migrate(place_in(base), base / "new", clock=FakeClock(), quiet=quiet)
+
+
+def nursery(base: Path) -> None:
+    """For each number on standard input fork a process that dies at that call; say which signal ended it."""
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            ops = ScriptedOps(syncing=False)
+            ops.kill("*", at=int(line))
+            migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops))
+            os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        print(os.WTERMSIG(status), flush=True)
+
+
+if __name__ == "__main__":
+    {"hold": hold, "move": move, "nursery": nursery}[sys.argv[1]](Path(sys.argv[2]))

@@ -1,0 +1,288 @@
+"""Disks that fail, processes that die, power that fails: the memory is at one place, and the next run ends as
+an undisturbed one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from directories import contents
+
+from hippo_async.errors import HippoError, MigrationFailed, StoreMoved
+from hippo_async.files import Files
+from hippo_async.journal import GivenKeys, Lineage
+from hippo_async.migration import MigrationReport, migrate
+from hippo_async.migration.arrival import State, state_of
+from hippo_async.place import Place
+from hippo_async.raw import RawShards, RawTurn
+from hippo_async.records import Draft
+from hippo_async.testing import DiskState, FakeClock, ScriptedOps, SimulatedDisk, each_failure
+
+if TYPE_CHECKING:
+    from conftest import Old
+
+CHILD = Path(__file__).with_name("child.py")
+LONG = os.environ.get("HIPPO_LONG") == "1"
+SECONDS = 20
+KEYS = (bytes(range(32)), bytes(range(1, 33)))
+TEXTS = ["one", "two", "three", "four"]
+
+
+def writable(data_dir: Path) -> bool:
+    """Whether an agent would write to a directory that is not empty."""
+    return (data_dir / "journal/CURRENT").exists() and not {"MOVED", "MIGRATING"} & set(os.listdir(data_dir))
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "for good"])
+def test_whichever_call_fails_the_memory_is_at_one_place_and_the_next_run_moves_it(
+    small: Old, lasting: bool
+) -> None:
+    old, before, undisturbed = small, contents(small.data), None
+    runs = 0
+    for ops in each_failure(errno.EIO, lasting=lasting):
+        try:
+            old.move(ops=ops)
+        except (OSError, HippoError) as error:
+            taken_back = not isinstance(error, MigrationFailed) or error.undone
+            assert writable(old.data) or not taken_back, f"call {runs + 1}: {error}"
+            assert not (writable(old.data) and writable(old.target)), f"call {runs + 1}"
+        assert ops.descriptors == {}, f"call {runs + 1}"
+        old.move()
+        assert contents(old.target).keys() == before.keys() | {"MIGRATED"}, f"call {runs + 1}"
+        moved = contents(old.target)
+        undisturbed = undisturbed or moved
+        assert moved == undisturbed, f"call {runs + 1}"
+        assert contents(old.data) == before | {"MOVED": moved["MIGRATED"]}
+        shutil.rmtree(old.target)
+        (old.data / "MOVED").unlink()
+        runs += 1
+    print("calls failed:", runs - 1)
+    assert runs > 200
+
+
+def test_a_failure_that_is_undone_leaves_the_source_to_write_to_and_says_so(old: Old) -> None:
+    before = contents(old.data)
+    for name in ("MIGRATING.new", "MOVED.new", "agent.key.1*", "seg-*", "config.toml", "index.sqlite"):
+        ops = ScriptedOps(syncing=False)
+        rule = ops.fail("write", errno.ENOSPC, name=name)
+        with pytest.raises(MigrationFailed, match="still in") as raised:
+            old.move(ops=ops)
+        assert rule.fired
+        assert isinstance(raised.value.__cause__, OSError)
+        assert not old.target.exists(), name
+        assert contents(old.data) == before, name
+
+
+def test_a_last_step_that_cannot_be_taken_back_is_done_by_the_next_run(old: Old) -> None:
+    ops = ScriptedOps(syncing=False)
+    ops.fail("replace", errno.EIO, name="MIGRATED")
+    ops.fail("unlink", errno.EIO, name="MOVED")
+    with pytest.raises(MigrationFailed, match="run it again") as raised:
+        old.move(ops=ops)
+    assert not raised.value.undone
+    with pytest.raises(StoreMoved):
+        old.add("too late")
+    with pytest.raises(HippoError):
+        old.moved().add("too early")
+    assert not old.move().already
+    old.moved().add("and on")
+
+
+@pytest.mark.process
+def test_whichever_call_a_process_dies_at_the_next_run_ends_as_an_undisturbed_one(
+    old: Old,
+) -> None:
+    """Key files, index and all. Every seventh call, in full with ``HIPPO_LONG``."""
+    before = contents(old.data)
+    ops = ScriptedOps(syncing=False)
+    old.move(ops=ops)
+    undisturbed = contents(old.target)
+    tries = [*range(1, len(ops.calls), 1 if LONG else 7), *range(len(ops.calls) - 25, len(ops.calls))]
+    with child("nursery", old.base) as nursery:
+        for call in tries:
+            shutil.rmtree(old.target)
+            (old.data / "MOVED").unlink(missing_ok=True)
+            assert signal_at(call, nursery) == signal.SIGKILL, f"call {call}"
+            assert not (writable(old.data) and writable(old.target)), f"call {call}"
+            old.move()
+            assert contents(old.target) == undisturbed, f"call {call}: {ops.calls[call - 1]}"
+            assert not list(old.target.glob("LOCK*")), f"call {call}"
+            assert contents(old.data) == before | {"MOVED": undisturbed["MIGRATED"]}, f"call {call}"
+    print("deaths:", len(tries))
+
+
+@contextmanager
+def child(mode: str, base: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process of ``child.py``, which is gone afterwards."""
+    process = subprocess.Popen(
+        [sys.executable, str(CHILD), mode, str(base)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+def signal_at(call: int, nursery: subprocess.Popen[str]) -> int:
+    """Have a process die at a call; return the signal that ended it."""
+    assert nursery.stdin is not None
+    assert nursery.stdout is not None
+    nursery.stdin.write(f"{call}\n")
+    nursery.stdin.flush()
+    return int(nursery.stdout.readline())
+
+
+@pytest.mark.process
+def test_a_process_killed_at_any_moment_leaves_what_the_next_run_completes(old: Old) -> None:
+    before = contents(old.data)
+    old.move()
+    undisturbed = contents(old.target)
+    moments = random.Random(7)
+    for _ in range(20 if LONG else 4):
+        shutil.rmtree(old.target)
+        (old.data / "MOVED").unlink(missing_ok=True)
+        with child("move", old.base) as process:
+            while not old.target.exists() and process.poll() is None:
+                time.sleep(0.001)
+            time.sleep(moments.uniform(0, 0.12))
+        old.move()
+        assert contents(old.target) == undisturbed
+        assert contents(old.data) == before | {"MOVED": undisturbed["MIGRATED"]}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A memory on a disk whose power may fail, and a place on it to move it to."""
+
+    mount: Path
+
+    @property
+    def place(self) -> Place:
+        return Place(self.mount / "data", "agent", KEYS[1], None, None, (KEYS[0],))
+
+    @property
+    def target(self) -> Path:
+        return self.mount / "new"
+
+    def filled(self) -> SimulatedDisk:
+        disk = SimulatedDisk(self.mount)
+        with closing(self.lineage(self.place.data_dir, disk)) as journal:
+            journal.open()
+            for text in TEXTS[:-1]:
+                journal.append([Draft(text)]).result(SECONDS)
+            journal.rotate()
+            journal.append([Draft(TEXTS[-1])]).result(SECONDS)
+        turn = RawTurn("t", FakeClock().now(), "user", "hello")
+        RawShards(self.place.data_dir, files=Files(disk)).append([turn])
+        return SimulatedDisk(self.mount, holds=next(disk.crash_states()))
+
+    def move(self, disk: SimulatedDisk) -> MigrationReport:
+        return migrate(self.place, self.target, files=Files(disk), clock=FakeClock())
+
+    def lineage(self, data_dir: Path, disk: SimulatedDisk) -> Lineage:
+        return Lineage(
+            data_dir,
+            agent_id="agent",
+            keys=GivenKeys(KEYS),
+            witness=None,
+            files=Files(disk),
+            clock=FakeClock(),
+            segment_bytes=1500,
+        )
+
+    def texts(self, disk: SimulatedDisk, data_dir: Path) -> list[str] | None:
+        """What an agent that writes to a directory finds there, ``None`` if it does not open."""
+        if not Files(disk).exists(data_dir / "journal/CURRENT"):
+            return None
+        with closing(self.lineage(data_dir, disk)) as journal:
+            try:
+                journal.open()
+            except HippoError:
+                return None
+            return [record.text for record, _ in journal.scan() if record.type == "record"]
+
+    def found(self, disk: SimulatedDisk) -> list[str]:
+        """Which of both ends an agent could write to; what it finds there is the whole memory."""
+        found = []
+        for end in (self.place.data_dir, self.target):
+            texts = self.texts(disk.killed(), end)
+            assert texts in (None, TEXTS)
+            found += [end.name] if texts else []
+        return found
+
+
+def left(disk: SimulatedDisk) -> Iterator[tuple[int, SimulatedDisk]]:
+    """What a process that dies before each step leaves, and what a power loss there may leave, each once."""
+    seen: set[DiskState] = set()
+    for step in range(disk.steps + 1):
+        yield step, disk.killed(step)
+        for state in disk.crash_states(step, cuts=(1,) if LONG else ()):
+            if state not in seen or step == disk.steps:
+                yield step, SimulatedDisk(disk.mount, holds=state)
+            seen.add(state)
+
+
+def durable(disk: SimulatedDisk) -> DiskState:
+    """What a power loss leaves at least, but for the files of locks, which are for people."""
+    return frozenset(
+        (path, data) for path, data in next(disk.crash_states()) if not path.name.startswith("LOCK")
+    )
+
+
+@pytest.mark.timeout(600)
+def test_at_any_step_a_death_or_a_power_loss_leaves_one_place_to_write_to_and_the_next_run_ends_alike(
+    tmp_path: Path,
+) -> None:
+    bench = Bench(tmp_path)
+    disk = bench.filled()
+    start = disk.killed()
+    bench.move(disk)
+    undisturbed = durable(disk)
+    assert bench.found(disk) == ["new"]
+    count = {"data": 0, "new": 0, "": 0}
+    for step, after in left(disk):
+        found = bench.found(after)
+        assert len(found) <= 1, step
+        assert step < disk.steps or found == ["new"], "durable when it returns"
+        count["".join(found)] += 1
+        bench.move(after)
+        assert durable(after) == undisturbed, step
+    print("left:", count)
+    assert all(count.values())
+    assert count[""] < count["data"]
+    assert bench.found(start) == ["data"]
+
+
+@pytest.mark.parametrize(
+    ("names", "migrating", "moved", "expected"),
+    [
+        ([], None, None, State.EMPTY),
+        (["LOCK", "LOCK.holder", "MIGRATING.new"], None, None, State.EMPTY),
+        (["journal"], None, None, State.OCCUPIED),
+        (["agent.key"], None, None, State.OCCUPIED),
+        (["MIGRATING", "journal", "journal.12", "agent.key.1", "raw", "LOCK"], b"a", None, State.UNFINISHED),
+        (["MIGRATING", "agent.key.1f.new"], b"a", b"b", State.UNFINISHED),
+        (["MIGRATING", "diary"], b"a", None, State.OCCUPIED),
+        (["MIGRATING", "journal"], b"a", b"a", State.ARRIVED),
+        (["MIGRATED", "journal"], None, b"a", State.DONE),
+    ],
+)
+def test_what_is_in_a_directory_says_how_far_it_has_come(
+    names: list[str], migrating: bytes | None, moved: bytes | None, expected: State
+) -> None:
+    assert state_of(names, migrating=migrating, moved=moved) is expected
