@@ -70,7 +70,8 @@ class Engine:
         self.model: str | None = None
         self.warmed: Future[None] = Future()
         self._warmer = Worker("hippo-embedder")
-        self._closing = threading.Event()
+        self.closing: threading.Event = threading.Event()
+        self.maintaining: threading.Lock = threading.Lock()
         self._pid = os.getpid()
         self._pipeline: Pipeline | None = None
 
@@ -131,7 +132,7 @@ class Engine:
     def close(self) -> int:
         """Flush, close everything, and return how many turns could not be written. Blocks; once only."""
         exits.forget(self)
-        self._closing.set()
+        self.closing.set()
         try:
             return 0 if self._pipeline is None else self._pipeline.close()
         finally:
@@ -181,7 +182,7 @@ class Engine:
     def _work_through(self, step: Callable[[], bool], *, most: int | None = None) -> None:
         """Do one step after the other, so many at most, while there are more and nobody closes."""
         for _ in itertools.count() if most is None else range(most):
-            if self._closing.is_set() or not self.library.call(step):
+            if self.closing.is_set() or not self.library.call(step):
                 return
 
     def _teach_judge(self, embedder: Embedder) -> None:

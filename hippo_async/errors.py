@@ -90,6 +90,12 @@ class EmbedderFailed(HippoError, ValueError):
     code = "MEM_E_EMBEDDER_FAILED"
 
 
+class MaintenanceInFlight(HippoError, RuntimeError):
+    """A round of maintenance was asked for while one runs; it is refused, not queued (L24)."""
+
+    code = "MEM_E_MAINTENANCE_IN_FLIGHT"
+
+
 class Closed(HippoError, RuntimeError):
     """Raised when something is asked of a memory that is not open."""
 

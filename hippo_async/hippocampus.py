@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
@@ -25,6 +26,8 @@ from hippo_async.context import RememberedCounts, estimate_tokens, fold_text
 from hippo_async.errors import InvalidInput
 from hippo_async.files import Files
 from hippo_async.life import Life
+from hippo_async.lifecycle.maintenance import Source
+from hippo_async.lifecycle.schedule import Schedule
 from hippo_async.place import Place, Tools, named_witness, place_of
 from hippo_async.protocols import Clock, EmbedderChoice, Summarizer, TokenCounter
 from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
@@ -60,6 +63,7 @@ class Hippocampus(Tending):
     - ``token_counter``: counts tokens exactly; else they are estimated, never too low.
     - ``witness``: a directory outside the store with a second copy of the head, so that a rollback of the
       whole store is noticed; ``"default"`` is the user's state folder, ``None`` goes without.
+    - ``maintenance``: whether :meth:`run_maintenance` comes by itself while the memory is open.
 
     The constructor touches neither disk nor event loop. An open memory may be used from any thread and any
     number of event loops; methods are safe to call at the same time. Sync code goes through
@@ -79,6 +83,7 @@ class Hippocampus(Tending):
         summarizer: Summarizer | None = None,
         token_counter: TokenCounter | None = None,
         witness: str | Path | None = "default",
+        maintenance: bool = True,
         clock: Clock | None = None,
         files: Files | None = None,
     ) -> None:
@@ -94,8 +99,9 @@ class Hippocampus(Tending):
         self._configuration = Configuration(self._place.data_dir, settings, self._tools.files)
         self._summarizer = summarizer
         self._count = RememberedCounts(token_counter or estimate_tokens)
-        self._life = Life(self._place, self._tools, self._configuration)
+        self._life = Life(self._place, self._tools, self._configuration, self._attended)
         self._turn_ids = turn_ids()
+        self._maintained = maintenance
         self._captured = 0
         self._refused = 0
 
@@ -219,7 +225,7 @@ class Hippocampus(Tending):
             labels = Labels(role, session, scope, tags, source, key, metadata, speaker)
             turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=False)
             self._captured += 1
-            self._running.pipeline.put(turn)
+            self._life.in_use.pipeline.put(turn)
         except Exception as error:  # noqa: BLE001 - no fault of memory reaches the agent
             return self._refuse(turn_id, error)
         return Receipt(turn_id, turn.future)
@@ -326,7 +332,7 @@ class Hippocampus(Tending):
             mode=mode,
             settings=self.settings,
         )
-        return await asking.recall(self._running, question, self.data_dir, self.settings.raw, self._count)
+        return await asking.recall(self._life.in_use, question, self.data_dir, self.settings.raw, self._count)
 
     async def brief(
         self,
@@ -348,7 +354,7 @@ class Hippocampus(Tending):
         if not self.settings.briefing:
             return Briefing("", 0, limit)
         return await asking.brief(
-            self._running,
+            self._life.in_use,
             query,
             budget=limit,
             filters=filters_of(scope=scope),
@@ -478,6 +484,16 @@ class Hippocampus(Tending):
     @property
     def _running(self) -> Engine:
         return self._life.running
+
+    def _attended(self) -> Schedule | None:
+        """Have maintenance come by itself from now on, in a thread and on a loop of its own."""
+        if not self._maintained:
+            return None
+
+        def run(source: Source) -> None:
+            asyncio.run(self.run_maintenance(source))
+
+        return Schedule(run, lambda: self.settings, self._tools.clock)
 
     async def _write(
         self, content: str, labels: Labels, kind: Kind | str, timestamp: datetime | None = None

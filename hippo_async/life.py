@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol
 
 from hippo_async import exits
 from hippo_async.config import Settings
@@ -24,13 +24,30 @@ P = ParamSpec("P")
 Progress = Callable[[int, int], None]
 
 
-class Life:
-    """From when to when a memory has an engine. The engine itself is imported when it is first needed."""
+class Attendant(Protocol):
+    """Whoever works on an open memory by himself, in a thread of his own."""
 
-    def __init__(self, place: Place, tools: Tools, configuration: Configuration) -> None:
+    def touch(self) -> None:
+        """Note that somebody uses the memory."""
+
+    def close(self) -> None:
+        """Stop working, and return once the thread has ended. Blocks."""
+
+
+class Life:
+    """From when to when a memory has an engine. The engine itself is imported when it is first needed.
+
+    ``attend`` is called once the engine is there; whoever comes, if anybody, is sent away before it goes.
+    """
+
+    def __init__(
+        self, place: Place, tools: Tools, configuration: Configuration, attend: Callable[[], Attendant | None]
+    ) -> None:
         self._place = place
         self._tools = tools
         self._configuration = configuration
+        self._attend = attend
+        self._attendant: Attendant | None = None
         self._opening: Future[OpenReport] | None = None
         self.engine: Engine | None = None
 
@@ -42,6 +59,14 @@ class Life:
         if self.engine.inherited:
             raise Closed("the memory was opened before a fork and belongs to the parent; build a new one")
         return self.engine
+
+    @property
+    def in_use(self) -> Engine:
+        """The engine, for somebody who uses the memory at this moment. Raises as :attr:`running`."""
+        engine = self.running
+        if self._attendant is not None:
+            self._attendant.touch()
+        return engine
 
     async def open(self, progress: Progress | None) -> OpenReport:
         """Open, or wait for the opening that is under way; a cancelled caller leaves it to finish."""
@@ -72,9 +97,9 @@ class Life:
 
     def close_here(self) -> None:
         """Close in the thread that asks. Blocks. Raises :class:`WriteFailed`."""
-        engine, self.engine, self._opening = self.engine, None, None
-        if engine is not None:
-            lost = engine.close()
+        self._opening = None
+        if self.engine is not None:
+            lost = self._closed()
             exits.unwatch_sigterm()
             _complain_about(lost)
 
@@ -93,6 +118,7 @@ class Life:
             opening.set_exception(error)
         else:
             self.engine = engine
+            self._attendant = self._attend()
             opening.set_result(engine.report)
 
     def _close(self, opening: Future[OpenReport], closed: Future[int]) -> None:
@@ -100,10 +126,20 @@ class Life:
         try:
             with contextlib.suppress(HippoError, OSError):
                 opening.result()
-            engine, self.engine = self.engine, None
-            closed.set_result(0 if engine is None else engine.close())
+            closed.set_result(self._closed())
         except BaseException as error:  # noqa: BLE001 - it is handed to whoever waits for the end
             closed.set_exception(error)
+
+    def _closed(self) -> int:
+        """Send the attendant away, close the engine, and return how many turns were lost."""
+        attendant, self._attendant = self._attendant, None
+        engine, self.engine = self.engine, None
+        if engine is None:
+            return 0
+        if attendant is not None and not engine.inherited:
+            engine.closing.set()
+            attendant.close()
+        return engine.close()
 
 
 def _in_thread(name: str, call: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:

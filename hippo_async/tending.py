@@ -10,15 +10,17 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippo_async.capture.turns import Labels
-from hippo_async.errors import Forgotten, NotFound
+from hippo_async.errors import Forgotten, MaintenanceInFlight, NotFound
 from hippo_async.lifecycle import forgetting
 from hippo_async.lifecycle.forgetting import Erased
+from hippo_async.lifecycle.maintenance import MaintenanceReport, Progress, Source, run_steps
 from hippo_async.lifecycle.remembering import (
     Remembered,
     checkpoint_metadata,
     identity_of,
     memory_metadata,
 )
+from hippo_async.lifecycle.steps import Round
 from hippo_async.lives import Act, Operation
 from hippo_async.lives.identity import CONTENT, Identity
 from hippo_async.lives.media import check_media, check_text
@@ -26,6 +28,9 @@ from hippo_async.lives.states import MemoryState, Pending, Task
 from hippo_async.records import FOLDED_TAG, Kind, Record, utc_timestamp
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hippo_async.anchors import AnchorRun
     from hippo_async.config import Settings
     from hippo_async.engine import Engine
     from hippo_async.place import Tools
@@ -52,6 +57,11 @@ class Tending:
 
         @property
         def _running(self) -> Engine: ...
+
+        @property
+        def data_dir(self) -> Path: ...
+
+        async def publish_anchors(self) -> AnchorRun: ...
 
         async def _write(
             self, content: str, labels: Labels, kind: Kind | str, timestamp: datetime | None = None
@@ -179,6 +189,42 @@ class Tending:
 
     # ------------------------------------------------------------- looking after
 
+    async def run_maintenance(
+        self, source: Source = "manual", *, progress: Progress | None = None
+    ) -> MaintenanceReport:
+        """Do all that is due, step by step, and say what each step did (L24).
+
+        Erases what is to be forgotten, demotes a task of which nothing was heard for seven days, removes raw
+        shards older than ``raw.retention_days``, anchors finished days, counts reviews and bytes. A step that
+        fails is reported, and stops no other. It comes by itself 30 seconds after opening, by
+        ``maintenance_cron``, and after ``dream_idle_minutes`` in which nobody used the memory. Killed or
+        cancelled anywhere, the next round ends where this one would have.
+
+        Raises :class:`~hippo_async.errors.MaintenanceInFlight` while another one runs.
+        """
+        engine = self._running
+        if not engine.maintaining.acquire(blocking=False):
+            raise MaintenanceInFlight("maintenance is running already; this round is refused, not queued")
+        try:
+            steps = Round(
+                engine,
+                self.data_dir,
+                self.settings,
+                self._tools.clock,
+                operate=self._operate,
+                erase_due=self.erase_due,
+                anchor=self._anchor_finished_days,
+            ).steps()
+            return await run_steps(
+                steps,
+                source=source,
+                clock=self._tools.clock,
+                stopping=engine.closing.is_set,
+                progress=progress,
+            )
+        finally:
+            engine.maintaining.release()
+
     async def active_task(self, *, scope: Sequence[str] = ()) -> Task | None:
         """Return the one task in progress of a scope, if there is one (L14)."""
         await self._running.flush()
@@ -218,6 +264,9 @@ class Tending:
         if found is None:
             raise NotFound(f"record {record_id} is no memory that was remembered")
         return found
+
+    async def _anchor_finished_days(self) -> int:
+        return len((await self.publish_anchors()).anchored)
 
     async def _operate(self, operation: Operation) -> None:
         labels = Labels(None, None, (), (), "self", None, None, ours=operation.metadata)

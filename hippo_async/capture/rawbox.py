@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from hippo_async.capture.turns import Captured
@@ -42,6 +43,10 @@ class RawBox:
             logger.warning("the raw box missed up to %d turns: %s", len(candidates), error)
         else:
             self.kept += len(kept)
+
+    def expire(self, first: date, today: date) -> tuple[int, int]:
+        """Remove what is older than ``first``; return how many days and bytes. Blocks. Raises ``OSError``."""
+        return self._shards.expire(first, today)
 
     def erase(self, erasures: Sequence[Erasure]) -> int:
         """Take out what is erased, and return of how many lines. Blocks. Raises ``OSError``."""

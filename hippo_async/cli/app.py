@@ -14,6 +14,7 @@ from hippo_async.cli import (
     evaluating,
     finding,
     keys,
+    maintaining,
     mending,
     migrating,
     proving,
@@ -47,6 +48,7 @@ def build() -> typer.Typer:
         mending.salvage,
         backing.backup,
         backing.restore,
+        maintaining.maintain,
         migrating.migrate,
     ):
         app.command()(command)

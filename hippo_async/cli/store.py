@@ -81,7 +81,13 @@ class Store:
     @asynccontextmanager
     async def memory(self, *, embedder: str, as_json: bool) -> AsyncIterator[Hippocampus]:
         """Open the whole memory; a bar shows how far the index is brought up."""
-        memory = Hippocampus(self.data_dir, agent_id=self.agent_id, key_file=self.key_file, embedder=embedder)
+        memory = Hippocampus(
+            self.data_dir,
+            agent_id=self.agent_id,
+            key_file=self.key_file,
+            embedder=embedder,
+            maintenance=False,
+        )
         with progress("indexing", as_json=as_json) as bar:
             [task] = bar.task_ids
             await memory.open(lambda done, total: bar.update(task, completed=done, total=total))

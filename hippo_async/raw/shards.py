@@ -6,7 +6,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from hippo_async.files import Files
@@ -52,6 +52,21 @@ class RawShards:
                     self._files.write_atomic(path, lines)
                 erased += count
         return erased
+
+    def expire(self, first: date, today: date) -> tuple[int, int]:
+        """Remove whole shards of days before ``first``, never that of ``today`` or later (L9).
+
+        Returns how many they were and their bytes. Raises ``OSError``; those before it are gone then.
+        """
+        shards = size = 0
+        with self._one_at_a_time:
+            for day, name in days(self._files.list(self._folder)):
+                if day < min(first, today).isoformat():
+                    size += self._files.size(self._folder / name)
+                    self._files.remove(self._folder / name)
+                    self._whole.discard(self._folder / name)
+                    shards += 1
+        return shards, size
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes on disk of each day, ``YYYY-MM-DD``; what admission and the storage ring count."""

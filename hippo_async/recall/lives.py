@@ -27,8 +27,8 @@ class Lives:
         """Return what became of a memory that was remembered; ``None`` for any other record."""
         return await self._library.run(self._library.about, lives.state, record_id)
 
-    async def due_reviews(self, scope: Sequence[str], *, by: str) -> list[MemoryState]:
-        """Return the memories whose review is due at a moment, the longest due first (L12)."""
+    async def due_reviews(self, scope: Sequence[str] | None, *, by: str) -> list[MemoryState]:
+        """Return the memories of a scope, or of all, whose review is due, the longest due first (L12)."""
         return await self._library.run(lambda: self._library.about(lives.due_reviews, scope, by=by))
 
     async def active_task(self, scope: Sequence[str]) -> Task | None:

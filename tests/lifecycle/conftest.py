@@ -31,6 +31,7 @@ def make_memory(tmp_path: Path, clock: FakeClock) -> MakeMemory:
             "embedder": "none",
             "witness": tmp_path / "witness",
             "clock": clock,
+            "maintenance": False,
             "settings": Settings.from_mapping({"raw": {"mode": "all"}, **(settings or {})}),
         }
         return Hippocampus(tmp_path / "store", **(usual | options))

@@ -23,6 +23,7 @@ def make_memory(tmp_path: Path) -> MakeMemory:
             "agent_id": "tester",
             "embedder": "none",
             "settings": PROMPT,
+            "maintenance": False,
             "witness": tmp_path / "witness",
         }
         return Hippocampus(tmp_path / "store", **(usual | options))

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from eventual import eventually
 
 from hippo_async import Hippocampus, Kind, Novelty, Settings, blocking
 from hippo_async.errors import CaptureRefused, Closed, InvalidInput, JournalCorrupt, RecordRejected
@@ -22,15 +23,6 @@ NEVER = Settings.from_mapping({"capture": {"flush_turns": 10_000, "flush_seconds
 
 async def contents(memory: Hippocampus, session: str = "s") -> list[str | None]:
     return [record.content for record in await memory.session(session)]
-
-
-async def eventually(condition: Callable[[], bool]) -> None:
-    """Wait for what another thread is about to do."""
-    for _ in range(2000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    pytest.fail("it did not happen within 10 s")
 
 
 async def test_an_awaited_receipt_is_a_durable_record(make_memory: MakeMemory) -> None:
