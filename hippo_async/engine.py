@@ -67,6 +67,7 @@ class Engine:
             place.data_dir, settings=tools.settings.raw, files=tools.files, clock=tools.clock
         )
         self.sink: JournalSink = JournalSink(journal, self.library, self.judge, self.raw)
+        self.sink.tags_itself = tools.settings.tags.automatic
         self.model: str | None = None
         self.warmed: Future[None] = Future()
         self._warmer = Worker("hippo-embedder")
@@ -123,6 +124,7 @@ class Engine:
         capture = settings.capture
         self.library.decay(_half_life(settings))
         self.raw.settings = settings.raw
+        self.sink.tags_itself = settings.tags.automatic
         self.pipeline.adjust(
             flush_turns=capture.flush_turns,
             flush_seconds=capture.flush_seconds,

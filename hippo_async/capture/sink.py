@@ -12,6 +12,7 @@ from hippo_async.errors import Forgotten, HippoError, RecordRejected
 from hippo_async.journal import Appended, Lineage
 from hippo_async.recall.library import Library
 from hippo_async.records import Novelty
+from hippo_async.tagging import suggest
 
 logger: logging.Logger = logging.getLogger("hippo_async.capture")
 
@@ -29,6 +30,7 @@ class JournalSink:
         self._raw = raw
         self._judged: dict[str, Novelty] = {}
         self._recovered: dict[str, Appended] = {}
+        self.tags_itself: bool = True
         self.written: int = 0
         self.deduplicated: int = 0
         self.rejected: int = 0
@@ -106,7 +108,7 @@ class JournalSink:
 
     def _append(self, turns: Sequence[Captured]) -> list[Appended | RecordRejected]:
         """Append as one group; if one turn is at fault, each by itself so that only that one fails."""
-        drafts = [turn.draft(self._judged[turn.turn_id]) for turn in turns]
+        drafts = [turn.draft(self._judged[turn.turn_id], self._tags_for(turn)) for turn in turns]
         try:
             return list(self._journal.append(drafts).result())
         except RecordRejected as error:
@@ -120,6 +122,10 @@ class JournalSink:
             except RecordRejected as error:
                 results.append(error)
         return results
+
+    def _tags_for(self, turn: Captured) -> Sequence[str]:
+        """Suggest tags for a turn that has none, from its own words: the same ones at each attempt."""
+        return suggest(turn.content) if self.tags_itself and turn.wants_tags else ()
 
     def _settle(self, group: Repeats, result: Appended | RecordRejected) -> None:
         """Count a turn and its repeats, then tell those who wait: what they then ask for is up to date."""

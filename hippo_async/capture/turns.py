@@ -72,9 +72,16 @@ class Captured:
         """Whether this only says what was done to another memory."""
         return OPERATION in self.metadata
 
-    def draft(self, novelty: Novelty) -> Draft:
-        """The record that this turn becomes."""
-        return Draft(self.content, self.kind, novelty, self.metadata, self.at)
+    @property
+    def wants_tags(self) -> bool:
+        """Whether this is something said or remembered that nobody gave tags."""
+        spoken = self.role in ("", "user", "assistant") and self.kind is not Kind.ERROR
+        return spoken and not self.is_operation and not self.metadata.get("tags")
+
+    def draft(self, novelty: Novelty, tags: Sequence[str] = ()) -> Draft:
+        """The record that this turn becomes; with these tags, if there are any."""
+        metadata = {**self.metadata, "tags": sorted(tags)} if tags else self.metadata
+        return Draft(self.content, self.kind, novelty, metadata, self.at)
 
 
 @dataclass(frozen=True, slots=True)

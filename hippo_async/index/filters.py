@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from hippo_async.index.rows import packed
+from hippo_async.language.plain import regular
 from hippo_async.records import Filters, utc_timestamp
 
 _CLAUSES = {
@@ -28,7 +29,7 @@ def condition(filters: Filters) -> tuple[str, dict[str, object]]:
         "end": utc_timestamp(filters.end) if filters.end else None,
         "kinds": json.dumps(filters.kinds) if filters.kinds else None,
         "roles": json.dumps(filters.roles) if filters.roles else None,
-        "tags": json.dumps(filters.tags) if filters.tags else None,
+        "tags": json.dumps([regular(tag) for tag in filters.tags]) if filters.tags else None,
     }
     values: dict[str, object] = {name: value for name, value in given.items() if value is not None}
     return " AND ".join(["r.searchable", *(_CLAUSES[name] for name in values)]), values

@@ -9,6 +9,7 @@ from hippo_async.embedding.texts import is_question
 from hippo_async.errors import InvalidInput
 from hippo_async.index import analyzer, fates
 from hippo_async.index.rows import Position, findable, is_turn, packed
+from hippo_async.language.plain import regular
 from hippo_async.records import Location, Record
 
 CONTEXT_TERMS = 100
@@ -67,7 +68,8 @@ def _insert(db: sqlite3.Connection, record: Record, location: Location) -> None:
         _columns(record, location, terms),
     )
     if findable(record):
-        db.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", [(tag, record.seq) for tag in record.tags])
+        tags = [(regular(tag), record.seq) for tag in record.tags]
+        db.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", tags)
         _insert_words(db, record, terms)
         if record.speaker is not None:
             known = (packed(record.scope), record.speaker)

@@ -18,7 +18,7 @@ from hippo_async.protocols import Clock
 logger: logging.Logger = logging.getLogger("hippo_async.maintenance")
 
 BOOT_SECONDS = 30.0
-"""How long after opening the first round comes: a command that takes a second never pays for it."""
+"""How long after opening it begins: a command that takes a second never pays for it, nor does a start."""
 
 LONGEST_WAIT = 3600.0
 """A clock that was set meanwhile, or a changed setting, is noticed after an hour at most."""
@@ -35,22 +35,22 @@ class Due(NamedTuple):
 class Situation:
     """What decides on the next round; times in seconds of the monotonic clock.
 
-    ``booted`` is when the memory was opened, ``None`` once its round was run. ``used`` is when somebody last
-    used it, ``None`` if there was a round since. ``cron`` is when the schedule last fired, or began.
+    ``is_first`` says that no round was run since the memory was opened. ``used`` is when somebody last used
+    it, ``None`` if there was a round since. ``cron`` is when the schedule last fired, or began.
     """
 
     now: float
     today: datetime
-    booted: float | None
+    is_first: bool
     used: float | None
     cron: datetime
 
 
 def next_round(situation: Situation, settings: Settings) -> Due:
     """Return which round is next; those that are switched off never are. Pure."""
+    if situation.is_first and settings.auto_maintain_on_boot:
+        return Due(0.0, "boot")
     due = [Due(_until_cron(situation, settings), "cron")]
-    if settings.auto_maintain_on_boot and situation.booted is not None:
-        due.append(Due(situation.booted + BOOT_SECONDS - situation.now, "boot"))
     if settings.enable_dream and situation.used is not None:
         due.append(Due(situation.used + settings.dream_idle_minutes * 60 - situation.now, "dream"))
     return min(due)
@@ -76,7 +76,7 @@ class Schedule:
         self._settings = settings
         self._clock = clock
         self._signals: SimpleQueue[bool] = SimpleQueue()
-        self._booted: float | None = clock.monotonic()
+        self._is_first = True
         self._used: float | None = clock.monotonic()
         self._cron = clock.now()
         self._stopping = threading.Event()
@@ -100,6 +100,7 @@ class Schedule:
             self._thread.join()
 
     def _keep(self) -> None:
+        self._clock.get(self._signals, BOOT_SECONDS)
         while not self.stopping:
             due = next_round(self._situation(), self._settings())
             if due.seconds > 0:
@@ -108,11 +109,11 @@ class Schedule:
                 self._fire(due.source)
 
     def _situation(self) -> Situation:
-        return Situation(self._clock.monotonic(), self._clock.now(), self._booted, self._used, self._cron)
+        return Situation(self._clock.monotonic(), self._clock.now(), self._is_first, self._used, self._cron)
 
     def _fire(self, source: Source) -> None:
         """Run a round; it stands for every other that was due. Nothing it raises ends the schedule."""
-        self._booted, self._used, self._cron = None, None, self._clock.now()
+        self._is_first, self._used, self._cron = False, None, self._clock.now()
         try:
             self._run(source)
         except HippoError as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from hippo_async.language.plain import regular
 
 KEY = "key"
 CONTENT = "content"
@@ -59,11 +60,6 @@ def content_hash(
     Another scope is another memory: what two users say alike stays theirs.
     """
     return _digest([regular(text), sorted(set(tags)), list(scope), dict(media or {})])
-
-
-def regular(text: str) -> str:
-    """Return what of a text is compared: without case, width and the kind and number of white space."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _digest(value: object) -> str:

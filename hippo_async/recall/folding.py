@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from hippo_async.lives.identity import regular
+from hippo_async.language.plain import regular
 from hippo_async.records import Hit, Record
 
 Found = TypeVar("Found")

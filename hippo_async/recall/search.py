@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from hippo_async.index import Index, Row
-from hippo_async.lives.identity import regular
+from hippo_async.language.plain import regular
 from hippo_async.recall.dates import near, time_spans
 from hippo_async.recall.folding import distinct
 from hippo_async.recall.meaning import Meaning

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
+
+from hippo_async.language.plain import regular
 
 LONGEST_TAG = 40
 """Characters. What is longer is a sentence or data."""
@@ -16,18 +17,13 @@ _HAS_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
 _NO_TAG = re.compile(r"[\n\r<>{}\[\]|\\\ud800-\udfff]|://")
 
 
-def folded(tag: str) -> str:
-    """Return the form under which tags are compared: width, case and white space make no difference."""
-    return " ".join(unicodedata.normalize("NFKC", tag).casefold().split())
-
-
 def sensible(proposed: Iterable[object], *, most: int) -> tuple[str, ...]:
-    """Return what of a foreign proposal can be tags, folded, each once, the first ``most`` of them.
+    """Return what of a foreign proposal can be tags, regular, each once, the first ``most`` of them.
 
     What is no string, over 40 characters, without a word in it, has signs of markup, or would pass for a tag
     of the library's own (``status:…``) is left out.
     """
-    tags = (folded(tag).lstrip("#") for tag in proposed if isinstance(tag, str) and not _NO_TAG.search(tag))
+    tags = (regular(tag).lstrip("#") for tag in proposed if isinstance(tag, str) and not _NO_TAG.search(tag))
     return tuple(dict.fromkeys(filter(_is_sensible, tags)))[:most]
 
 

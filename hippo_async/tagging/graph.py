@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain, combinations, islice, zip_longest
 from typing import Any
 
-from hippo_async.tagging.form import RESERVED, folded
+from hippo_async.language.plain import regular
+from hippo_async.tagging.form import RESERVED
 
 MOST_TAGS = 32
 """Tags of one record that are looked at: their pairs grow with the square."""
@@ -58,7 +59,7 @@ class TagGraph:
 
     def neighbours(self, tag: str, most: int = 3) -> tuple[str, ...]:
         """Return the tags most strongly tied to one, the strongest first; none for a tag that is unknown."""
-        return self._around.get(folded(tag), ())[: max(most, 0)]
+        return self._around.get(regular(tag), ())[: max(most, 0)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the graph as plain JSON values."""
@@ -78,7 +79,9 @@ class TagCounts:
 
     def add(self, tags: Iterable[str]) -> None:
         """Count the tags of one record. ``status:…`` takes no part, and of more than 32 tags the rest."""
-        named = sorted({tag for tag in map(folded, tags) if tag and not tag.startswith(RESERVED)})[:MOST_TAGS]
+        named = sorted({tag for tag in map(regular, tags) if tag and not tag.startswith(RESERVED)})[
+            :MOST_TAGS
+        ]
         if named:
             self._records += 1
             self._tags.update(named)

@@ -22,20 +22,21 @@ from hippo_async.testing import FakeClock
 MakeMemory = Callable[..., Hippocampus]
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR, DAY = 3600.0, 86400.0
-FRESH = Situation(now=0.0, today=NINE, booted=0.0, used=0.0, cron=NINE)
+FRESH = Situation(now=0.0, today=NINE, is_first=True, used=0.0, cron=NINE)
 
 
 def settings(**values: Any) -> Settings:
     return Settings.from_mapping(values)
 
 
-def test_the_first_round_comes_half_a_minute_after_opening() -> None:
-    assert next_round(FRESH, settings()) == Due(BOOT_SECONDS, "boot")
+def test_the_first_round_comes_once_the_memory_was_open_for_half_a_minute() -> None:
+    assert BOOT_SECONDS == 30
+    assert next_round(FRESH, settings()) == Due(0, "boot")
     assert next_round(FRESH, settings(auto_maintain_on_boot=False)).source != "boot"
 
 
 def test_then_it_comes_by_cron_every_six_hours_unless_the_memory_is_idle_before() -> None:
-    booted = replace(FRESH, booted=None)
+    booted = replace(FRESH, is_first=False)
     assert next_round(booted, settings()) == Due(3 * HOUR, "cron")
     assert next_round(booted, settings(dream_idle_minutes=60)) == Due(HOUR, "dream")
     assert next_round(booted, settings(dream_idle_minutes=60, enable_dream=False)) == Due(3 * HOUR, "cron")
@@ -43,7 +44,7 @@ def test_then_it_comes_by_cron_every_six_hours_unless_the_memory_is_idle_before(
 
 
 def test_a_round_that_was_missed_is_due_at_once_and_once() -> None:
-    asleep = replace(FRESH, booted=None, used=None, today=NINE + timedelta(days=3), now=3 * DAY)
+    asleep = replace(FRESH, is_first=False, used=None, today=NINE + timedelta(days=3), now=3 * DAY)
     assert next_round(asleep, settings()).seconds < 0
     assert next_round(replace(asleep, cron=asleep.today), settings()) == Due(3 * HOUR, "cron")
 
@@ -57,7 +58,7 @@ def test_a_round_that_was_missed_is_due_at_once_and_once() -> None:
 def test_the_next_round_is_never_more_than_six_hours_away(
     now: float, used: float | None, minutes: int, passed: timedelta
 ) -> None:
-    at = Situation(now=now, today=NINE + passed, booted=None, used=used, cron=NINE)
+    at = Situation(now=now, today=NINE + passed, is_first=False, used=used, cron=NINE)
     assert next_round(at, settings(dream_idle_minutes=minutes)).seconds <= 6 * HOUR
 
 

@@ -288,7 +288,7 @@ async def test_a_record_that_cannot_be_read_does_not_hold_up_the_turns_behind_it
     async with make_memory() as memory:
         await memory.capture("the code is 1234", key="k", session="s")
         [segment] = (tmp_path / "store/journal").glob("gen-*/seg-*.jsonl")
-        segment.write_bytes(segment.read_bytes().replace(b"1234", b"9999"))
+        segment.write_bytes(segment.read_bytes().replace(b"is 1234", b"is 9999"))
         again, other = memory.capture("the code is 1234", key="k"), memory.capture("tea")
         with pytest.raises(JournalCorrupt):
             await again

@@ -141,7 +141,7 @@ async def test_a_raw_line_that_was_edited_is_not_quoted(make_raw: MakeMemory, tm
         memory.capture("the code is 1234")
         await memory.flush()
         [shard] = (tmp_path / "store/raw").glob("*.jsonl")
-        await asyncio.to_thread(lambda: shard.write_bytes(shard.read_bytes().replace(b"1234", b"9999")))
+        await asyncio.to_thread(lambda: shard.write_bytes(shard.read_bytes().replace(b"is 1234", b"is 9999")))
         found = await deep(memory, "code")
         assert found.raw == ()
         assert found.notes == ("1 raw lines do not say what the journal sealed; they were left out",)

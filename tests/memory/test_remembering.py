@@ -115,7 +115,7 @@ async def test_a_memory_that_was_edited_on_disk_is_refused_on_the_read_path(
     async with make_memory() as memory:
         await memory.record("the code is 1234")
         [segment] = (tmp_path / "store/journal").glob("gen-*/seg-*.jsonl")
-        segment.write_bytes(segment.read_bytes().replace(b"1234", b"9999"))
+        segment.write_bytes(segment.read_bytes().replace(b"is 1234", b"is 9999"))
         with pytest.raises(JournalCorrupt, match="committed"):
             await memory.recall("code")
         with pytest.raises(JournalCorrupt):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippo_async.lives.identity import regular
+from hippo_async.language.plain import regular
 from hippo_async.recall.folding import distinct
 from hippo_async.records import Hit, Kind, Novelty, Record
 
