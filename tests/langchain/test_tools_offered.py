@@ -33,7 +33,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: FakeClock) -> Hippocampus:
-    return Hippocampus(tmp_path / "store", agent_id="tester", embedder="none", clock=clock)
+    return Hippocampus(tmp_path / "store", agent_id="tester", embedder="none", clock=clock, maintenance=False)
 
 
 def every_tool(memory: Hippocampus, **options: Any) -> dict[str, BaseTool]:

@@ -15,6 +15,7 @@ from hippo_async.journal.diagnosis import Diagnosis
 from hippo_async.journal.lineage import journal_directory
 from hippo_async.journal.repair import Repair
 from hippo_async.place import Place
+from hippo_async.testing import FakeClock
 
 MakeMemory = Callable[..., Hippocampus]
 
@@ -59,6 +60,17 @@ async def test_what_is_to_be_forgotten_stays_hidden_after_a_repair(
     assert repaired.carried > 0
     async with make_memory() as memory:
         assert len(await memory.recall("zanzibarquokka")) == 0
+
+
+@pytest.mark.xfail(strict=True, reason="each finds the text that the other takes away")
+async def test_two_may_erase_at_the_same_time(make_memory: MakeMemory, clock: FakeClock) -> None:
+    """As maintenance does by itself while an owner calls ``erase_due``, or forgets without grace."""
+    async with make_memory() as memory:
+        kept = await memory.remember("the word is zanzibarquokka")
+        await memory.forget(kept.event_id)
+        clock.advance(24 * 3600)
+        erased = await asyncio.gather(memory.erase_due(), memory.erase_due())
+        assert sum(one.records for one in erased) == 1
 
 
 def damaged_and_repaired(folder: Path, seq: int) -> Diagnosis:
