@@ -133,13 +133,14 @@ def notes_of(message: BaseMessage, *, tool_results: bool = False, silent: Collec
     """Return what to keep of a message (L10, J14).
 
     User and assistant text is an ``observation``; the tool calls of an assistant message are one ``decision``
-    line (calls of the tools named in ``silent`` are left out); a tool result is kept when it is an error, or
-    when ``tool_results`` asks for all of them.
+    line; a tool result is kept when it is an error, or when ``tool_results`` asks for all of them. Of the
+    tools named in ``silent``, the memory's own, only errors are: what came out of the memory is in there, and
+    a copy would outlive a forgetting.
     """
     if is_harness(message):
         return []
     if isinstance(message, ToolMessage):
-        return _tool_notes(message, tool_results=tool_results)
+        return _tool_notes(message, tool_results=tool_results and message.name not in silent)
     notes = []
     if is_spoken(message):
         notes.append(_spoken_note(message))

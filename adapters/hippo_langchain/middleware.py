@@ -36,7 +36,7 @@ from hippo_langchain.identity import IdentityWatch
 from hippo_langchain.injection import Briefer, Place, with_block_before_question, with_block_in_system
 from hippo_langchain.limits import Limits
 from hippo_langchain.messages import error_note, text_of
-from hippo_langchain.tools import TOOL_NAMES, memory_tools
+from hippo_langchain.tools import TOOL_NAMES, Offer, memory_tools
 
 CAPTURES_AT_ONCE = 250
 
@@ -92,7 +92,7 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         briefing_tokens: int = 500,
         inject: Place | None = "tail",
         evict: Mode | None = "view",
-        tools: bool = True,
+        tools: Offer | bool = "basic",
         capture_tools: bool | None = None,
         name: str = "HippoMiddleware",
     ) -> None:
@@ -103,8 +103,8 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         window a model call has to fit in, default ``settings.context.max_tokens``; ``briefing_tokens`` of
         it, at most a quarter, are for the briefing. ``inject`` says where that goes: before the newest
         question (``tail``), at the end of the system message (``system``), or nowhere. ``evict``: see
-        :class:`Folder`; ``None`` never evicts. ``tools`` brings ``remember_memory`` and ``recall_memory``
-        along. ``capture_tools`` keeps tool results that are no errors too, default
+        :class:`Folder`; ``None`` never evicts. ``tools`` says which of :func:`memory_tools` come along,
+        ``False`` for none. ``capture_tools`` keeps tool results that are no errors too, default
         ``settings.raw.capture_tools``. ``name`` must differ between two instances in one agent, and between
         agents that share a memory and have system prompts of their own. What the settings say is asked at
         each call.
@@ -124,7 +124,8 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self._limits = Limits(memory, max_tokens, briefing_tokens, briefs=inject is not None)
         self._briefer = Briefer(memory, limits=self._limits)
         self._folder = Folder(memory, mode=evict, limits=self._limits, faults=self._faults) if evict else None
-        self.tools = memory_tools(memory, max_tokens=self._limits.recalled) if tools else []
+        offer: Offer = ("basic" if tools else ()) if isinstance(tools, bool) else tools
+        self.tools = memory_tools(memory, tools=offer, max_tokens=self._limits.recalled)
 
     @property
     def name(self) -> str:

@@ -11,16 +11,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from hippo_async.cli.output import console, print_json, reported
-from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
+from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Scope, Store
 from hippo_async.records import Briefing, Kind, Recall
 from hippo_async.selection import moment_of
 
 MEMORIES = 5
 
 Embedder = Annotated[str, typer.Option(help="auto, none, multilingual, semantic, or a model's name.")]
-Scope = Annotated[
-    list[str] | None, typer.Option("--scope", help="The scope to look in; repeat for its elements.")
-]
 
 
 def recall(

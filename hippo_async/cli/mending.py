@@ -16,6 +16,7 @@ from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
 from hippo_async.errors import RolledBack
 from hippo_async.files import Files
 from hippo_async.journal.diagnosis import Diagnosis
+from hippo_async.lives import hidden_ids
 from hippo_async.records import Record
 
 witness: typer.Typer = typer.Typer(
@@ -57,7 +58,10 @@ def salvage(
     key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Take every record that can be proved out of a journal, in whatever state it is; change nothing."""
+    """Take every record that can be proved out of a journal, in whatever state it is; change nothing.
+
+    What is to be forgotten comes without its text, as far as the records that say so can be proved too.
+    """
     kept: list[Record] = []
     lost = 0
     with reported(as_json=as_json):
@@ -65,7 +69,9 @@ def salvage(
             found = one.examination.salvage()
             kept += found.records()
             lost += len(found.damages)
-        lines = (json.dumps(record.as_dict(), ensure_ascii=False) + "\n" for record in kept)
+        hidden = hidden_ids(kept)
+        shown = (record.without_text() if record.record_id in hidden else record for record in kept)
+        lines = (json.dumps(record.as_dict(), ensure_ascii=False) + "\n" for record in shown)
         Files().write_atomic(output, "".join(lines).encode())
     if as_json:
         print_json({"path": str(output), "records": len(kept), "damages": lost})

@@ -12,10 +12,11 @@ from rich.markup import escape
 
 from hippo_async.cli.output import NOT_INTACT, console, print_json, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
-from hippo_async.errors import InvalidInput, NotFound
+from hippo_async.errors import Forgotten, InvalidInput, NotFound
 from hippo_async.files import Files
 from hippo_async.journal import Lineage
 from hippo_async.journal.proof import Proof, ProofReport, check_proof, make_proof, read_proof
+from hippo_async.lives import hidden_ids
 from hippo_async.records import Record
 
 NOT_SHOWN = "Not shown: when the anchor was made; who sealed the record; that its time is true."
@@ -34,9 +35,14 @@ def prove(
     key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Prove that a record is in the anchor of its day, without showing any other record."""
+    """Prove that a record is in the anchor of its day, without showing any other record.
+
+    The text of what is to be forgotten is not revealed: a proof would outlive it.
+    """
     with reported(as_json=as_json):
         with Store.named(data_dir, agent, key_file).journal() as journal:
+            if reveal and record_id in hidden_ids(record for record, _ in journal.scan()):
+                raise Forgotten(f"record {record_id} is to be forgotten; prove it without --reveal")
             line = _stored_line(journal, record_id)
             proof = make_proof(line, _records(journal, last), reveal=reveal)
         if output is not None:

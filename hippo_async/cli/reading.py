@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +12,8 @@ from rich.table import Table
 
 from hippo_async.cli.output import NOT_INTACT, console, print_json, progress, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
-from hippo_async.journal import ChainReport
+from hippo_async.journal import ChainReport, Lineage
+from hippo_async.lives import hidden_ids
 from hippo_async.records import Record
 
 
@@ -58,9 +60,9 @@ def log(
     key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Show the newest records, oldest first, each verified."""
+    """Show the newest records, oldest first, each verified; what is to be forgotten without its text."""
     with reported(as_json=as_json), Store.named(data_dir, agent, key_file).journal() as journal:
-        records = list(deque((record for record, _ in journal.scan(after=after)), maxlen=n))
+        records = _newest(journal, n, after=after)
     if as_json:
         print_json([record.as_dict() for record in records])
         return
@@ -91,6 +93,20 @@ def verify(
         console.print(_verdict(report), soft_wrap=True, highlight=False)
     if not report.intact:
         raise typer.Exit(NOT_INTACT)
+
+
+def _newest(journal: Lineage, n: int, *, after: int) -> list[Record]:
+    """Read all, since a text may be asked to be forgotten much later; in one walk, beside a writer too."""
+    newest: deque[Record] = deque(maxlen=n)
+
+    def kept() -> Iterator[Record]:
+        for record, _ in journal.scan():
+            if record.seq > after:
+                newest.append(record)
+            yield record
+
+    hidden = hidden_ids(kept())
+    return [record.without_text() if record.record_id in hidden else record for record in newest]
 
 
 def _verdict(report: ChainReport) -> str:

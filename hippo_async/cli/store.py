@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
-from hippo_async.cli.output import progress
+from hippo_async.cli.output import progress, reported
 from hippo_async.engine import find_keys
 from hippo_async.files import Files
 from hippo_async.hippocampus import Hippocampus
@@ -33,6 +34,14 @@ KeyFile = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Scope = Annotated[
+    list[str] | None, typer.Option("--scope", help="The scope to look in; repeat for its elements.")
+]
+RecordName = Annotated[
+    str, typer.Argument(metavar="ID", help="Its id, or the first 6 or more digits of it.", show_default=False)
+]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +86,16 @@ class Store:
     def _keys(self) -> Keyring:
         place = Place(self.data_dir, self.agent_id, None, self.key_file, default_witness())
         return find_keys(place, Files(), make=False)
+
+    def ask(self, question: Callable[[Hippocampus], Awaitable[T]], *, as_json: bool) -> T:
+        """Open the whole memory without a model, ask it something, close it; an error ends the command."""
+
+        async def answer() -> T:
+            async with self.memory(embedder="none", as_json=as_json) as memory:
+                return await question(memory)
+
+        with reported(as_json=as_json):
+            return asyncio.run(answer())
 
     @asynccontextmanager
     async def memory(self, *, embedder: str, as_json: bool) -> AsyncIterator[Hippocampus]:

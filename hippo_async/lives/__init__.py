@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from hippo_async.lives.operations import Act, Operation, operation_of
+from hippo_async.lives.operations import Act, Operation, hidden_ids, operation_of
 
-__all__ = ["Act", "Operation", "operation_of"]
+__all__ = ["Act", "Operation", "hidden_ids", "operation_of"]

@@ -7,7 +7,7 @@ them, in the order in which they came, and can be made again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -83,3 +83,28 @@ def operation_of(record: Record) -> Operation | None:
         due if isinstance(due, str) else None,
         tuple(mark for mark in marks if isinstance(mark, str)) if isinstance(marks, list) else (),
     )
+
+
+def hidden_ids(records: Iterable[Record]) -> set[str]:
+    """Return the ids of all records of a journal that are to be forgotten, or are folds of such.
+
+    Takes the records in their order, from the first on. What was restored is not among them; what was erased
+    is, and has no text any more.
+    """
+    forgotten: set[str] = set()
+    folds: dict[str, list[object]] = {}
+    for record in records:
+        operation = operation_of(record)
+        if operation is not None:
+            _note(operation, forgotten)
+        elif record.is_fold and isinstance(originals := record.metadata.get("originals"), list):
+            folds[record.record_id] = originals
+    made_of_them = {name for name, originals in folds.items() if forgotten.intersection(map(str, originals))}
+    return forgotten | made_of_them
+
+
+def _note(operation: Operation, forgotten: set[str]) -> None:
+    if operation.act is Act.FORGOTTEN:
+        forgotten.add(operation.target)
+    elif operation.act is Act.RESTORED:
+        forgotten.discard(operation.target)

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+SNIPPETS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, re.DOTALL)
+"""Each with the output that stands below it, if any does."""
 
 OFFLINE = """
 import langchain.agents
@@ -26,15 +27,17 @@ langchain.agents.create_agent = _offline
 
 
 def test_there_are_snippets() -> None:
-    assert len(SNIPPETS) >= 2
+    assert len(SNIPPETS) >= 3
+    assert any(output for _, output in SNIPPETS)
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
 def test_a_snippet_runs(number: int, tmp_path: Path) -> None:
     """Each in a process of its own; a model named in it is replaced by one that needs no network."""
+    snippet, output = SNIPPETS[number]
     program = tmp_path / "snippet.py"
-    program.write_text(OFFLINE + SNIPPETS[number])
+    program.write_text(OFFLINE + snippet)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, str(program)],
@@ -45,6 +48,7 @@ def test_a_snippet_runs(number: int, tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
+    assert done.stdout == output or not output
 
 
 def test_every_make_target_that_is_named_exists() -> None:

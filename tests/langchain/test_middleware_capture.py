@@ -11,7 +11,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware, ToolErrorMiddleware
 from langchain.tools import tool
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolCall, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
@@ -291,6 +291,18 @@ async def test_tool_results_are_kept_when_they_are_asked_for(memory: Hippocampus
         "straight from Oslo"
     ]
     await memory.close()
+
+
+async def test_what_a_tool_recalled_is_not_captured_again(memory: Hippocampus) -> None:
+    """A copy of it would stay when the memory is forgotten."""
+    async with memory:
+        await memory.remember("The boat is called Nimbus.")
+        call = ToolCall(name="recall_memory", args={"query": "boat"}, id="1", type="tool_call")
+        model = ScriptedModel(script=[AIMessage("", tool_calls=[call]), AIMessage("noted")])
+        agent = create_agent(model, middleware=[HippoMiddleware(memory, capture_tools=True)])
+        messages = (await agent.ainvoke({"messages": [HumanMessage("hello")]}, thread()))["messages"]
+        assert "Nimbus" in messages[-2].text
+        assert [record.text for record in await memory.session("t")] == ["hello", "noted"]
 
 
 async def test_tool_calls_are_kept_as_decisions(memory: Hippocampus) -> None:

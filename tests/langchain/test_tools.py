@@ -22,7 +22,7 @@ async def test_what_one_tool_keeps_the_other_finds(memory: Hippocampus) -> None:
     remember, recall = memory_tools(memory, session="s")
     said = await remember.ainvoke({"text": "Ada's boat is called Nimbus.", "tags": ["boat"]})
     (record,) = await memory.session("s")
-    assert said == f"Remembered as {record.record_id}."
+    assert said == f"Remembered as [{record.record_id[:8]}]."
     assert record.tags == ("boat",)
     assert record.source == "assistant"
     found = await recall.ainvoke({"query": "What is the name of the boat?"})
