@@ -283,7 +283,8 @@ class Hit:
 
     ``why`` maps each signal (``words``, ``meaning``, …) to what it added to ``score``. ``repeats`` are the
     records folded into this hit, in which the same person says the same, the newest last. ``around`` are the
-    turns before and after it, if they were asked for, in the order in which they came.
+    turns before and after it, if they were asked for, in the order in which they came. ``via`` is the tag
+    beside one of the question's that led here, for what is only associated with it (L18).
     """
 
     record: Record
@@ -291,6 +292,7 @@ class Hit:
     why: Mapping[str, float] = field(default_factory=dict)
     repeats: tuple[Record, ...] = ()
     around: tuple[Record, ...] = ()
+    via: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the hit as plain JSON values; of repeats, whose text is known, only which they are."""
@@ -300,6 +302,7 @@ class Hit:
             "record": self.record.as_dict(),
             "repeats": [{"record_id": same.record_id, "timestamp": same.timestamp} for same in self.repeats],
             "around": [record.as_dict() for record in self.around],
+            "association": None if self.via is None else {"via": self.via},
         }
 
 

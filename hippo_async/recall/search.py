@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from hippo_async.index import Index, Row
 from hippo_async.language.plain import regular
+from hippo_async.recall.association import associated
 from hippo_async.recall.dates import near, time_spans
 from hippo_async.recall.folding import distinct
 from hippo_async.recall.meaning import Meaning
@@ -56,7 +57,8 @@ class Search:
             echoes=echoes,
         )
         step_aside()
-        return distinct(ranked, self._hits, limit=limit)
+        hits = distinct(ranked, self._hits, limit=limit)
+        return hits + self._associated(text, filters, known=candidates, limit=limit - len(hits))
 
     def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
         """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
@@ -90,6 +92,14 @@ class Search:
         asked = regular(text)
         best = self.read(self.index.rows([seq for seq, _ in words[:ECHOES]]))
         return {record.seq for record in best if regular(record.text) == asked}
+
+    def _associated(self, text: str, filters: Filters, *, known: Sequence[int], limit: int) -> list[Hit]:
+        """What is near to what was asked for comes last, and only where there is room for it (L18)."""
+        if limit <= 0:
+            return []
+        found = associated(self.index, text, filters=filters, known=set(known), limit=limit)
+        hits = self._hits([ranked for ranked, _ in found])
+        return [replace(hit, via=tag) for hit, (_, tag) in zip(hits, found, strict=True)]
 
     def _hits(self, ranked: Sequence[Ranked]) -> list[Hit]:
         rows = {row.seq: row for row in self.index.rows([found.seq for found in ranked])}

@@ -101,17 +101,23 @@ class TagCounts:
         return TagGraph(tuple(nodes), tuple(edges))
 
     def _edge(self, one: str, other: str) -> Edge:
-        """Weigh by normalised pointwise mutual information, less where tags are rare (Pantel and Lin, 2002).
+        together = self._pairs[one, other]
+        weight = tie(together, self._tags[one], self._tags[other], among=self._records)
+        return Edge(one, other, together, weight)
 
-        Counted as though one more record bore no tag at all: two tags that are on all records, as in a
-        memory of one record, are a little nearer than chance, and the logarithms stay finite.
-        """
-        together, among = self._pairs[one, other], self._records + 1
-        chance = self._tags[one] * self._tags[other] / among
-        information = math.log(together / chance) / math.log(among / together)
-        rarer = min(self._tags[one], self._tags[other])
-        trust = together / (together + 1) * rarer / (rarer + 1)
-        return Edge(one, other, together, round(information * trust, 6))
+
+def tie(together: int, one: int, other: int, *, among: int) -> float:
+    """Weigh how close two tags are that ``together`` of ``among`` records bear, ``one`` and ``other`` in all.
+
+    By normalised pointwise mutual information, less where tags are rare (Pantel and Lin, 2002): over 0 for
+    what stands together more often than by chance. Counted as though one more record bore no tag at all: two
+    tags that are on all records are a little nearer than chance, and the logarithms stay finite.
+    """
+    among += 1
+    information = math.log(together * among / (one * other)) / math.log(among / together)
+    rarer = min(one, other)
+    trust = together / (together + 1) * rarer / (rarer + 1)
+    return round(information * trust, 6)
 
 
 def tag_graph(tag_lists: Iterable[Iterable[str]], *, max_edges: int | None = None) -> TagGraph:
