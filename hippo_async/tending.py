@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hippo_async.engine import Engine
     from hippo_async.place import Tools
     from hippo_async.protocols import TokenCounter
+    from hippo_async.tagging import TagGraph
 
 
 class Written(NamedTuple):
@@ -246,6 +247,16 @@ class Tending:
         """Return the tags in use with the number of their records, the most frequent first (L1)."""
         await self._running.flush()
         return await self._running.lives.tags_in_use(scope, most=most)
+
+    async def tag_graph(self, *, scope: Sequence[str] = (), max_edges: int | None = None) -> TagGraph:
+        """Return the tags of a scope and which of them stand together (L20), made anew from what is there.
+
+        At most ``max_edges`` edges, ``graph_max_edges`` if not given. Takes time with the number of records:
+        some 0.7 s for 100,000.
+        """
+        most = self.settings.graph_max_edges if max_edges is None else max_edges
+        await self._running.flush()
+        return await self._running.lives.tag_graph(scope, max_edges=most)
 
     # ------------------------------------------------------------- how
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 
 from hippo_async.index import lives
+from hippo_async.index.company import tag_lists
 from hippo_async.lives.states import MemoryState, Pending, Standing, Task
 from hippo_async.recall.library import Library
+from hippo_async.tagging import TagGraph, tag_graph
 
 
 class Lives:
@@ -66,3 +69,11 @@ class Lives:
     async def tags_in_use(self, scope: Sequence[str], *, most: int) -> list[tuple[str, int]]:
         """Return the tags that searches can find in a scope, with their numbers."""
         return await self._library.run(lambda: self._library.about(lives.tags_in_use, scope, most=most))
+
+    async def tag_graph(self, scope: Sequence[str], *, max_edges: int | None) -> TagGraph:
+        """Return the network of the tags that searches can find in a scope (L20)."""
+        return await self._library.run(self._library.about, _graph, scope, max_edges)
+
+
+def _graph(db: sqlite3.Connection, scope: Sequence[str], max_edges: int | None) -> TagGraph:
+    return tag_graph(tag_lists(db, scope), max_edges=max_edges)

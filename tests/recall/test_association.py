@@ -79,3 +79,22 @@ async def test_tags_meet_in_any_case_and_width(memory: Hippocampus) -> None:
         await memory.record("two", tags=["ＢＯＡＴ"])
         assert len(await memory.recall("one two", tags=["boat"])) == 2
         assert await memory.active_tags() == [("boat", 2)]
+
+
+async def test_the_network_of_tags_is_that_of_a_scope_and_of_what_can_be_found(memory: Hippocampus) -> None:
+    async with memory:
+        await tell(memory)
+        await memory.record("theirs", tags=["boat", "secret"], scope=("ann",))
+        graph = await memory.tag_graph()
+        assert {node.tag: node.count for node in graph.nodes} == {
+            "boat": 3,
+            "harbour": 4,
+            "repair": 1,
+            "soup": 1,
+            "race": 1,
+        }
+        assert graph.neighbours("harbour")[0] == "boat"
+        assert len((await memory.tag_graph(max_edges=1)).edges) == 1
+        [soup] = [hit for hit in await memory.recall("soup") if hit.via is None]
+        await memory.forget(soup.record.record_id)
+        assert "soup" not in {node.tag for node in (await memory.tag_graph()).nodes}
