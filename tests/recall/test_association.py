@@ -93,7 +93,7 @@ async def test_the_network_of_tags_is_that_of_a_scope_and_of_what_can_be_found(m
             "soup": 1,
             "race": 1,
         }
-        assert graph.neighbours("harbour")[0] == "boat"
+        assert set(graph.neighbours("harbour")) == {"boat", "repair"}
         assert len((await memory.tag_graph(max_edges=1)).edges) == 1
         [soup] = [hit for hit in await memory.recall("soup") if hit.via is None]
         await memory.forget(soup.record.record_id)
