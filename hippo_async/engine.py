@@ -30,7 +30,7 @@ from hippo_async.protocols import Embedder
 from hippo_async.recall.library import Library
 from hippo_async.recall.lives import Lives
 from hippo_async.records import Filters, Record
-from hippo_async.workers import Worker
+from hippo_async.workers import OneAtATime, Worker
 
 logger: logging.Logger = logging.getLogger("hippo_async")
 
@@ -62,6 +62,7 @@ class Engine:
         self.marker: Marker = journal.marker()
         self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
         self.lives: Lives = Lives(self.library)
+        self.erasing: OneAtATime = OneAtATime()
         self.judge: NoveltyJudge = NoveltyJudge(terms)
         self.raw: RawBox = RawBox(
             place.data_dir, settings=tools.settings.raw, files=tools.files, clock=tools.clock
