@@ -93,7 +93,11 @@ class Engine:
         report = journal.open()
         for note in report.notes:
             logger.warning("%s: %s", place.data_dir, note)
-        engine = cls(place, tools, journal, report)
+        try:
+            engine = cls(place, tools, journal, report)
+        except BaseException:  # its marks need the key, which is read from the disk
+            journal.close()
+            raise
         try:
             engine._start(progress)
         except BaseException:

@@ -47,7 +47,8 @@ UPDATE records SET searchable = findable
         SELECT 1 FROM checkpoints AS this
         JOIN checkpoints AS later ON (later.scope, later.task) = (this.scope, this.task)
         JOIN records AS r ON r.seq = later.seq
-        WHERE this.seq = records.seq AND later.seq > this.seq AND r.record_id NOT IN (SELECT record_id FROM forgotten)
+        WHERE this.seq = records.seq AND later.seq > this.seq
+        AND r.record_id NOT IN (SELECT record_id FROM forgotten)
     )
 WHERE seq = ?
 """

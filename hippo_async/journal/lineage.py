@@ -120,9 +120,10 @@ class Lineage:
             journals = [*retired, live]
             for earlier, later in pairwise(journals):
                 _check_continues(earlier, later)
-            if not self._read_only and live.unfinished:
-                for journal in journals:
+            for journal in () if self._read_only else journals:
+                if live.unfinished:
                     journal.drop_texts(live.unfinished)
+                journal.sweep()
             opened.pop_all()
         self._journals = journals
         return replace(report, journal_id=self.journal_id)
