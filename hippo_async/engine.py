@@ -30,7 +30,7 @@ from hippo_async.protocols import Embedder
 from hippo_async.recall.library import Library
 from hippo_async.recall.lives import Lives
 from hippo_async.records import Filters, Record
-from hippo_async.workers import Worker
+from hippo_async.workers import OneAtATime, Worker
 
 logger: logging.Logger = logging.getLogger("hippo_async")
 
@@ -62,6 +62,7 @@ class Engine:
         self.marker: Marker = journal.marker()
         self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
         self.lives: Lives = Lives(self.library)
+        self.erasing: OneAtATime = OneAtATime()
         self.judge: NoveltyJudge = NoveltyJudge(terms)
         self.raw: RawBox = RawBox(
             place.data_dir, settings=tools.settings.raw, files=tools.files, clock=tools.clock
@@ -94,7 +95,11 @@ class Engine:
         report = journal.open()
         for note in report.notes:
             logger.warning("%s: %s", place.data_dir, note)
-        engine = cls(place, tools, journal, report)
+        try:
+            engine = cls(place, tools, journal, report)
+        except BaseException:  # its marks need the key, which is read from the disk
+            journal.close()
+            raise
         try:
             engine._start(progress)
         except BaseException:

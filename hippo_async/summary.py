@@ -27,7 +27,7 @@ async def without_forgotten(engine: Engine, turns: Sequence[Turn]) -> tuple[list
     keys, library = [turn.key for turn in turns if turn.key is not None], engine.library
     known, erased = await library.run(library.ids_by_key, keys), await library.run(library.erased_keys, keys)
     ids = [turn.record_id or known.get(turn.key or "") for turn in turns]
-    hidden = {found.record_id for found in await engine.lives.pending([name for name in ids if name])}
+    hidden = await engine.lives.unseen([name for name in ids if name])
     gone = [name in hidden or turn.key in erased for name, turn in zip(ids, turns, strict=True)]
     kept = [replace(turn, content="") if is_gone else turn for turn, is_gone in zip(turns, gone, strict=True)]
     return kept, [name for name, is_gone in zip(ids, gone, strict=True) if name and not is_gone]

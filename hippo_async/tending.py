@@ -114,7 +114,10 @@ class Tending:
         record, is_new = await self._write(content, labels, kind)
         if not is_new:
             await self._operate(Operation(Act.REPEATED, record.record_id))
-        state = await self._state(record.record_id)
+        await self._running.flush()
+        state = await self._running.lives.state(record.record_id)
+        if state is None:
+            raise Forgotten("this was forgotten meanwhile; restore() it before it is remembered again")
         return Remembered(record, identity.event_id, state.count, is_new)
 
     async def checkpoint(
@@ -123,7 +126,8 @@ class Tending:
         """Say how far the one task in progress is; durable when it returns (L14).
 
         It becomes the active task of its scope, whichever was so before; at 100 there is none any more, which
-        is what is returned then. What was said of the same task before is no longer found. Raises
+        is what is returned then. What was said of the same task before is no longer found. One that is
+        forgotten counts as never made. Raises
         :class:`~hippo_async.errors.InvalidInput` for a progress outside 0 to 100, and as ``record`` does.
         """
         labels = Labels(
@@ -163,12 +167,14 @@ class Tending:
         )
         if not hours:
             await self.erase_due()
+            [found] = await self._running.lives.pending([found.record_id]) or [found]
         return found
 
     async def restore(self, record_id: str, *, scope: Sequence[str] = ()) -> bool:
         """Take back a :meth:`forget`; return whether the text is back (L11).
 
-        It is not when it was erased already: then its content may be remembered anew from now on. Raises
+        Takes a record id or an event id. It is not when it was erased already: then its content may be
+        remembered anew from now on. Waits for an erasure that is under way. Raises
         :class:`~hippo_async.errors.NotFound` for a record that nobody asked to forget in this scope.
         """
         return await forgetting.restore(self._running, record_id, scope=scope, operate=self._operate)
@@ -240,8 +246,7 @@ class Tending:
 
     async def pending_deletes(self, *, scope: Sequence[str] = ()) -> list[Pending]:
         """Return what is to be forgotten, the soonest due first, and what was erased (L1)."""
-        await self._running.flush()
-        return await self._running.lives.pending_in(scope)
+        return await forgetting.pending_in(self._running, scope)
 
     async def active_tags(self, *, scope: Sequence[str] = (), most: int = 50) -> list[tuple[str, int]]:
         """Return the tags in use with the number of their records, the most frequent first (L1)."""
@@ -266,7 +271,7 @@ class Tending:
         known = await self._running.lives.by_event(identity.event_id)
         hidden = await self._running.lives.pending([known] if known else [])
         erased = await self._running.lives.marked([mark])
-        if hidden or erased:
+        if hidden or (erased and not known):
             raise Forgotten("this was forgotten; restore() it before it is remembered again")
 
     async def _state(self, record_id: str) -> MemoryState:

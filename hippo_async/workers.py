@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from queue import SimpleQueue
 from time import sleep
 from typing import Any, ParamSpec, TypeVar
@@ -29,6 +30,35 @@ def step_aside() -> None:
     than that steps aside between its parts.
     """
     sleep(1e-6)
+
+
+class OneAtATime:
+    """Lets coroutines in one after the other, in the order in which they came, whatever loop each is on.
+
+    async with one_at_a_time.turn():
+        ...
+    """
+
+    def __init__(self) -> None:
+        self._door = threading.Lock()
+        self._last: Future[None] | None = None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until those who came before are done. One that is cancelled while it waits is passed over."""
+        mine: Future[None] = Future()
+        with self._door:
+            before, self._last = self._last, mine
+        if before is not None:
+            try:
+                await asyncio.shield(asyncio.wrap_future(before))
+            except BaseException:
+                before.add_done_callback(lambda _: mine.set_result(None))
+                raise
+        try:
+            yield
+        finally:
+            mine.set_result(None)
 
 
 class Worker:

@@ -20,12 +20,13 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_events ON memories (event_id);
 CREATE INDEX memories_due ON memories (due) WHERE due IS NOT NULL;
-CREATE TABLE tasks (
-    scope TEXT NOT NULL, task TEXT NOT NULL, seq INTEGER NOT NULL, progress INTEGER NOT NULL,
-    updated TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (scope, task)
+CREATE TABLE checkpoints (
+    seq INTEGER PRIMARY KEY, scope TEXT NOT NULL, task TEXT NOT NULL, progress INTEGER NOT NULL,
+    updated TEXT NOT NULL, demoted INTEGER NOT NULL
 );
+CREATE INDEX checkpoints_tasks ON checkpoints (scope, task, seq);
 CREATE TABLE forgotten (
-    record_id TEXT PRIMARY KEY, since TEXT NOT NULL, due TEXT NOT NULL, erased INTEGER NOT NULL
+    record_id TEXT PRIMARY KEY, since TEXT NOT NULL, due TEXT NOT NULL
 );
 CREATE TABLE marks (
     mark TEXT NOT NULL, record_id TEXT NOT NULL, PRIMARY KEY (mark, record_id)
@@ -33,14 +34,22 @@ CREATE TABLE marks (
 CREATE TABLE sources (
     original TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (original, seq)
 ) WITHOUT ROWID;
+CREATE INDEX sources_folds ON sources (seq);
 """
-"""``memories`` were remembered, ``tasks`` have their last checkpoint, ``forgotten`` are hidden or erased,
-``marks`` stand for what was erased, ``sources`` are what folds were made of."""
+"""``memories`` were remembered, ``checkpoints`` say how far tasks are, ``forgotten`` are hidden or erased,
+``marks`` stand for what was erased, ``sources`` are what folds were made of, also by way of other folds."""
 
 _SHOW = """
 UPDATE records SET searchable = findable
     AND record_id NOT IN (SELECT record_id FROM forgotten)
     AND seq NOT IN (SELECT seq FROM sources WHERE original IN (SELECT record_id FROM forgotten))
+    AND NOT EXISTS (
+        SELECT 1 FROM checkpoints AS this
+        JOIN checkpoints AS later ON (later.scope, later.task) = (this.scope, this.task)
+        JOIN records AS r ON r.seq = later.seq
+        WHERE this.seq = records.seq AND later.seq > this.seq
+        AND r.record_id NOT IN (SELECT record_id FROM forgotten)
+    )
 WHERE seq = ?
 """
 _SHOW_AS_TURN = """
@@ -78,25 +87,38 @@ def _add_fold(db: sqlite3.Connection, fold: Record) -> bool:
         return False
     rows = [(original, fold.seq) for original in originals if isinstance(original, str)]
     db.executemany("INSERT OR IGNORE INTO sources VALUES (?, ?)", rows)
+    db.execute(
+        "INSERT OR IGNORE INTO sources SELECT s.original, :fold FROM sources AS s JOIN records USING (seq)"
+        " WHERE record_id IN (SELECT original FROM sources WHERE seq = :fold)",
+        {"fold": fold.seq},
+    )
     _show(db, [fold.seq])
     return bool(rows)
 
 
 def _add_checkpoint(db: sqlite3.Connection, record: Record) -> bool:
-    """One task is active: the last. What was said of the same task before is history, and not found."""
+    """What was said of the same task before is history, and not found as long as this is not forgotten."""
     task = record.metadata.get("task")
     if not isinstance(task, dict):
         return False
-    scope, task_id, progress = packed(record.scope), str(task.get("id")), task.get("progress")
-    db.execute("UPDATE tasks SET active = 0 WHERE scope = ?", (scope,))
-    before = db.execute("SELECT seq FROM tasks WHERE scope = ? AND task = ?", (scope, task_id)).fetchone()
-    if before is not None:
-        db.execute("UPDATE records SET findable = 0, searchable = 0, turn = 0 WHERE seq = ?", before)
-    db.execute(
-        "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?)",
-        (scope, task_id, record.seq, progress, record.timestamp, progress != 100),
+    values = (packed(record.scope), str(task.get("id")), task.get("progress"), record.timestamp)
+    db.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, 0)", (record.seq, *values))
+    before = _of_same_task(db, record.seq, only="r.searchable AND other.seq < this.seq")
+    _show(db, before)
+    return bool(before)
+
+
+def _of_same_task(db: sqlite3.Connection, seq: int, *, only: str = "true") -> list[int]:
+    """The checkpoints of the task that a record is a checkpoint of; none for another record."""
+    query = "\n".join(
+        (
+            "SELECT other.seq FROM checkpoints AS this",
+            "JOIN checkpoints AS other ON (other.scope, other.task) = (this.scope, this.task)",
+            "JOIN records AS r ON r.seq = other.seq WHERE this.seq = ? AND",
+            only,
+        )
     )
-    return before is not None
+    return [other for (other,) in db.execute(query, (seq,))]
 
 
 def _apply(db: sqlite3.Connection, operation: Operation, *, at: str) -> bool:
@@ -112,22 +134,19 @@ def _apply(db: sqlite3.Connection, operation: Operation, *, at: str) -> bool:
         case Act.REINFORCED:
             _confirm(db, seq, at)
         case Act.DEMOTED:
-            db.execute("UPDATE tasks SET active = 0 WHERE seq = ?", (seq,))
+            db.execute("UPDATE checkpoints SET demoted = 1 WHERE seq = ?", (seq,))
         case Act.FORGOTTEN:
-            db.execute(
-                "INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, 0)", (target, at, operation.due or at)
-            )
+            db.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?)", (target, at, operation.due or at))
         case Act.RESTORED:
             db.execute("DELETE FROM forgotten WHERE record_id = ?", (target,))
             db.execute("DELETE FROM marks WHERE record_id = ?", (target,))
         case Act.ERASED:
-            db.execute("UPDATE forgotten SET erased = 1 WHERE record_id = ?", (target,))
             rows = [(mark, target) for mark in operation.marks]
             db.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?)", rows)
     if operation.act not in (Act.FORGOTTEN, Act.RESTORED):
         return False
     made = db.execute("SELECT seq FROM sources WHERE original = ?", (target,))
-    _show(db, [seq, *(fold for (fold,) in made.fetchall())])
+    _show(db, [seq, *_of_same_task(db, seq), *(fold for (fold,) in made.fetchall())])
     return True
 
 

@@ -181,6 +181,14 @@ class Index:
         with self._connection() as db:
             return lookup.traits(db, seqs)
 
+    def followers(self, seqs: Sequence[int]) -> list[int]:
+        """Return the turns after these records, of which the vectors may have been made together with them.
+
+        In each one's session and scope: the first that can be found, and those before it that are hidden.
+        """
+        with self._connection() as db:
+            return lookup.followers(db, seqs)
+
     def around(self, seq: int, count: int) -> list[Row]:
         """Return up to ``count`` turns before and after a record in its session and scope, in their order.
 

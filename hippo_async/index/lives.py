@@ -51,18 +51,23 @@ def due_reviews(db: sqlite3.Connection, scope: Sequence[str] | None, *, by: str)
 
 
 def active_task(db: sqlite3.Connection, scope: Sequence[str]) -> Task | None:
-    """Return the task in progress of a scope (L14): there is at most one."""
+    """Return the task in progress of a scope (L14): that of the last checkpoint, or none."""
     found = db.execute(
-        "SELECT task, seq, progress, updated FROM tasks WHERE scope = ? AND active", (packed(scope),)
+        "SELECT task, seq, progress, c.updated, demoted OR progress = 100"
+        " FROM checkpoints AS c JOIN records AS r USING (seq)"
+        " WHERE c.scope = ? AND r.searchable ORDER BY seq DESC LIMIT 1",
+        (packed(scope),),
     ).fetchone()
-    return None if found is None else Task(*found)
+    return None if found is None or found[-1] else Task(*found[:-1])
 
 
 def stale_tasks(db: sqlite3.Connection, *, before: str) -> list[str]:
     """Return the record ids of the last checkpoints of active tasks that nothing was heard of since."""
     found = db.execute(
-        "SELECT r.record_id FROM tasks JOIN records AS r USING (seq)"
-        " WHERE active AND updated < ? ORDER BY seq",
+        "SELECT r.record_id FROM checkpoints JOIN records AS r USING (seq) WHERE seq IN"
+        " (SELECT max(seq) FROM checkpoints AS c JOIN records AS r USING (seq) WHERE r.searchable"
+        "  GROUP BY c.scope)"
+        " AND NOT demoted AND progress <> 100 AND updated < ? ORDER BY seq",
         (before,),
     )
     return [record_id for (record_id,) in found]
@@ -71,19 +76,23 @@ def stale_tasks(db: sqlite3.Connection, *, before: str) -> list[str]:
 def pending(db: sqlite3.Connection, record_ids: Sequence[str]) -> list[Pending]:
     """Return which of these records are to be forgotten or were erased, the soonest due first."""
     found = db.execute(
-        "SELECT record_id, since, due, erased FROM forgotten"
+        "SELECT record_id, since, due, NOT findable FROM forgotten JOIN records USING (record_id)"
         " WHERE record_id IN (SELECT value FROM json_each(?)) ORDER BY due, record_id",
         (json.dumps(list(record_ids)),),
     )
     return [Pending(record_id, since, due, bool(erased)) for record_id, since, due, erased in found]
 
 
-def pending_in(db: sqlite3.Connection, scope: Sequence[str]) -> list[Pending]:
-    """Return what of a scope is to be forgotten or was erased, the soonest due first."""
+def pending_in(db: sqlite3.Connection, scope: Sequence[str], mark: str) -> list[Pending]:
+    """Return what of a scope is to be forgotten or was erased, the soonest due first.
+
+    ``mark`` stands for the scope: an erased record says no more in which it was.
+    """
     found = db.execute(
-        "SELECT record_id, since, due, erased FROM forgotten JOIN records USING (record_id)"
-        " WHERE scope = ? ORDER BY due, record_id",
-        (packed(scope),),
+        "SELECT record_id, since, due, NOT findable FROM forgotten JOIN records USING (record_id)"
+        " WHERE CASE WHEN findable THEN scope = ?"
+        "  ELSE record_id IN (SELECT record_id FROM marks WHERE mark = ?) END ORDER BY due, record_id",
+        (packed(scope), mark),
     )
     return [Pending(record_id, since, due, bool(erased)) for record_id, since, due, erased in found]
 
@@ -98,10 +107,15 @@ def tags_in_use(db: sqlite3.Connection, scope: Sequence[str], *, most: int) -> l
 
 
 def overdue(db: sqlite3.Connection, *, by: str) -> list[str]:
-    """Return the ids of records that are due to be erased at a moment and still have their text."""
+    """Return the ids of records that are due to be erased at a moment and still have their text.
+
+    A fold that is to be forgotten is due no later than what it was made of.
+    """
     found = db.execute(
-        "SELECT record_id FROM forgotten JOIN records AS r USING (record_id)"
-        " WHERE forgotten.due <= ? AND r.findable ORDER BY forgotten.due, r.seq",
+        "WITH due AS (SELECT record_id FROM forgotten WHERE due <= ?)"
+        " SELECT record_id FROM forgotten JOIN records AS r USING (record_id) WHERE r.findable AND"
+        " (record_id IN due OR r.seq IN (SELECT seq FROM sources WHERE original IN due))"
+        " ORDER BY forgotten.due, r.seq",
         (by,),
     )
     return [record_id for (record_id,) in found]
@@ -109,7 +123,22 @@ def overdue(db: sqlite3.Connection, *, by: str) -> list[str]:
 
 def hidden(db: sqlite3.Connection) -> set[str]:
     """Return the ids of all records that have a text and are to be forgotten, or were made of such."""
-    return {name for (name,) in db.execute("SELECT record_id FROM records WHERE findable AND NOT searchable")}
+    found = db.execute(
+        "SELECT record_id FROM forgotten JOIN records USING (record_id) WHERE findable"
+        " UNION SELECT r.record_id FROM forgotten JOIN sources ON original = forgotten.record_id"
+        " JOIN records AS r USING (seq) WHERE r.findable"
+    )
+    return {name for (name,) in found}
+
+
+def unseen(db: sqlite3.Connection, record_ids: Sequence[str]) -> set[str]:
+    """Return those of these records that no search can find, as they are hidden or have no text."""
+    found = db.execute(
+        "SELECT record_id FROM records WHERE NOT searchable"
+        " AND record_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(record_ids)),),
+    )
+    return {name for (name,) in found}
 
 
 def marked(db: sqlite3.Connection, marks: Sequence[str]) -> set[str]:
@@ -121,11 +150,24 @@ def marked(db: sqlite3.Connection, marks: Sequence[str]) -> set[str]:
     return {mark for (mark,) in found}
 
 
-def made_of(db: sqlite3.Connection, record_ids: Sequence[str]) -> list[int]:
-    """Return the seqs of what was made of any of these records and has its text: folds."""
+def bearing(db: sqlite3.Connection, mark: str) -> list[str]:
+    """Return the ids of the erased records that a mark stands for, the newest first."""
     found = db.execute(
-        "SELECT DISTINCT seq FROM sources JOIN records USING (seq) WHERE findable"
-        " AND original IN (SELECT value FROM json_each(?)) ORDER BY seq",
-        (json.dumps(list(record_ids)),),
+        "SELECT record_id FROM marks JOIN records USING (record_id) WHERE mark = ? ORDER BY seq DESC", (mark,)
+    )
+    return [record_id for (record_id,) in found]
+
+
+def made_of_overdue(db: sqlite3.Connection, *, by: str) -> list[int]:
+    """Return the seqs of folds that have their text and were made of what is due to be erased, or was.
+
+    Without those that are to be forgotten themselves. One may be made of what is erased already: its turns
+    were being summarized then.
+    """
+    found = db.execute(
+        "SELECT seq FROM sources JOIN records USING (seq) WHERE findable"
+        " AND original IN (SELECT record_id FROM forgotten WHERE due <= ?)"
+        " AND record_id NOT IN (SELECT record_id FROM forgotten) GROUP BY seq ORDER BY seq",
+        (by,),
     )
     return [seq for (seq,) in found]

@@ -64,6 +64,20 @@ def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
     return {seq: Traits(*values) for seq, *values in found}
 
 
+def followers(db: sqlite3.Connection, seqs: Sequence[int]) -> list[int]:
+    """Return the turns after these in their sessions: up to the first that is not hidden, ascending."""
+    found = db.execute(
+        "SELECT DISTINCT o.seq FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value"
+        " CROSS JOIN records AS o ON o.session = r.session AND o.scope = r.scope AND o.seq > r.seq"
+        " AND o.findable AND o.role IN ('user', 'assistant') AND o.seq <= ifnull((SELECT min(n.seq)"
+        "  FROM records AS n WHERE n.turn AND n.session = r.session AND n.scope = r.scope AND n.seq > r.seq),"
+        "  o.seq)"
+        " ORDER BY o.seq",
+        (json.dumps([int(seq) for seq in seqs]),),
+    )
+    return [seq for (seq,) in found]
+
+
 def around(db: sqlite3.Connection, seq: int, count: int) -> list[Row]:
     """Return up to ``count`` turns before and after a record in its session and scope, in their order."""
     before = _beside(db, seq, count, "AND r.seq < o.seq ORDER BY r.seq DESC LIMIT :count")

@@ -21,7 +21,13 @@ from hippo_async.journal.creation import Beginning, create_if_absent
 from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Layout, read_current
 from hippo_async.journal.lock import WriterLock
-from hippo_async.journal.purging import purge_draft, remove_remains, rewrite_without, with_texts
+from hippo_async.journal.purging import (
+    purge_draft,
+    remove_other_generations,
+    remove_remains,
+    rewrite_without,
+    with_texts,
+)
 from hippo_async.journal.reading import ChainReport, Reader
 from hippo_async.journal.recovery import Objection, Recovered, recover
 from hippo_async.journal.scan import GENESIS, PURGE, RECORD, TYPES
@@ -224,6 +230,10 @@ class Journal:
             self._rewritten([], record_ids)
         else:
             self._rewrite_closed(record_ids)
+
+    def sweep(self) -> None:
+        """Remove the generations that are not in force; they may hold what was purged."""
+        remove_other_generations(self._files, self._layout, self.generation)
 
     def verify_chain(self, named: set[str] | None = None) -> ChainReport:
         """Walk once from the first record to the last and check every seal and link (J6).

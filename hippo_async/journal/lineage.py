@@ -124,9 +124,10 @@ class Lineage:
             journals = [*retired, live]
             for earlier, later in pairwise(journals):
                 _check_continues(earlier, later)
-            if not self._read_only and live.unfinished:
-                for journal in journals:
+            for journal in () if self._read_only else journals:
+                if live.unfinished:
                     journal.drop_texts(live.unfinished)
+                journal.sweep()
             opened.pop_all()
         self._journals = journals
         return replace(report, journal_id=self.journal_id)
@@ -167,6 +168,10 @@ class Lineage:
                 )
         return replace(walked[0], records=sum(report.records for report in walked))
 
+    def with_texts(self, record_ids: Collection[str]) -> set[str]:
+        """Return those of the named records that have their text still."""
+        return set().union(*(journal.with_texts(record_ids) for journal in self._all))
+
     def purge(self, record_ids: Collection[str]) -> Record:
         """Take the text of records away for good, whichever journal holds them (FORMAT.md §8).
 
@@ -174,8 +179,7 @@ class Lineage:
         from before is void, and the chain is as whole as before. A crash on the way leaves a purge that the
         next :meth:`open` finishes. Raises :class:`NotFound` for an id without a text; nothing is done then.
         """
-        held = set().union(*(journal.with_texts(record_ids) for journal in self._all))
-        if missing := set(record_ids) - held:
+        if missing := set(record_ids) - self.with_texts(record_ids):
             raise NotFound(f"there is no text of record {min(missing)} to forget")
         purge = self.live.purge(record_ids)
         for journal in self._all[:-1]:

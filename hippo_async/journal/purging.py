@@ -13,6 +13,7 @@ from hippo_async.journal.rewriting import Segment, write_generation
 from hippo_async.journal.scan import RECORD, lines_of
 from hippo_async.records import Draft, Kind, Novelty
 
+_GENERATION = re.compile(r"gen-\d{6}")
 _REMAINS = re.compile(r"gen-\d{6}|damaged-.*|torn|.*\.new")
 
 
@@ -72,6 +73,17 @@ def remove_remains(files: Files, layout: Layout, generation: int) -> None:
             else:
                 files.remove_tree(path)
     files.sync_dir(layout.root)
+
+
+def remove_other_generations(files: Files, layout: Layout, generation: int) -> None:
+    """Remove what a purge or a repair that broke off left of the generations before and after this one.
+
+    A crash may have come when the next generation was in force and written to already. What a repair keeps
+    is named otherwise.
+    """
+    for name in files.list(layout.root):
+        if _GENERATION.fullmatch(name) and name != layout.generation(generation).name:
+            files.remove_tree(layout.root / name)
 
 
 def _segments(

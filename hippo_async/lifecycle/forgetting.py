@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 
 from hippo_async.context import fold_text
 from hippo_async.errors import NotFound
 from hippo_async.lives import Act, Operation
-from hippo_async.lives.identity import CONTENT, KEY, content_hash
+from hippo_async.lives.identity import CONTENT, KEY, KEY_PREFIX, SCOPE, content_hash
 from hippo_async.lives.states import Pending
 from hippo_async.raw import Erasure
 from hippo_async.records import FOLDED_EVENT, Record, Turn, utc_timestamp
@@ -59,15 +61,22 @@ async def forget(
 async def restore(engine: Engine, record_id: str, *, scope: Sequence[str], operate: Operate) -> bool:
     """Take back that a record is to be forgotten, or lift what keeps an erased one from coming again (L11).
 
-    Returns whether its text is back. Raises :class:`NotFound` for one that nobody asked to forget.
+    Returns whether its text is back. Waits while something is erased. Raises :class:`NotFound` for one that
+    nobody asked to forget.
     """
-    target = await _any_id(engine, record_id)
-    stands = await engine.lives.standing(target)
-    known = await _pending(engine, target)
-    if known is None or stands is None or stands.scope != tuple(scope):
-        raise NotFound(f"record {record_id} is not to be forgotten; there is nothing to restore")
-    await operate(Operation(Act.RESTORED, target))
-    return not known.erased
+    async with engine.erasing.turn():
+        target = await _forgotten_id(engine, record_id)
+        for known in await pending_in(engine, scope):
+            if known.record_id == target:
+                await operate(Operation(Act.RESTORED, target))
+                return not known.erased
+    raise NotFound(f"record {record_id} is not to be forgotten; there is nothing to restore")
+
+
+async def pending_in(engine: Engine, scope: Sequence[str]) -> list[Pending]:
+    """Return what of a scope is to be forgotten or was erased, the soonest due first."""
+    await engine.flush()
+    return await engine.lives.pending_in(scope, _scope_mark(scope, engine.marker))
 
 
 async def find(engine: Engine, name: str, scope: Sequence[str], *, visible: bool = False) -> str:
@@ -87,17 +96,34 @@ async def erase_due(
 ) -> Erased:
     """Erase what is due: out of journal, index, raw box, and folds, which are made again without it.
 
-    A crash anywhere leaves what the next call finishes. Raises what writing raises; nothing is half there
-    for any reader.
+    One call at a time; others wait for it. A crash anywhere leaves what the next call finishes. Raises what
+    writing raises; nothing is half there for any reader.
     """
+    async with engine.erasing.turn():
+        await engine.flush()
+        doomed, derived = await _due(engine, by=utc_timestamp(now))
+        if not doomed and not derived:
+            return Erased()
+        for fold in derived:
+            await _make_again(engine, fold, refold, count)
+        return await _erase(engine, doomed, derived, operate)
+
+
+async def _due(engine: Engine, *, by: str) -> tuple[list[Record], list[Record]]:
+    """What is due and has its text, and the folds that were made of such.
+
+    The index may think so of what an earlier call took out of the journal, if that broke off behind it.
+    """
+    lives, library = engine.lives, engine.library
+    doomed = await library.run(library.records_by_id, await lives.overdue(by=by))
+    derived = await library.run(library.records_by_seq, await lives.made_of_overdue(by=by))
+    return [one for one in doomed if not one.purged], [one for one in derived if not one.purged]
+
+
+async def _erase(
+    engine: Engine, doomed: Sequence[Record], derived: Sequence[Record], operate: Operate
+) -> Erased:
     library = engine.library
-    due = await engine.lives.overdue(by=utc_timestamp(now))
-    if not due:
-        return Erased()
-    derived = await library.run(library.records_by_seq, await engine.lives.made_of(due))
-    for fold in derived:
-        await _make_again(engine, fold, refold, count)
-    doomed = await library.run(library.records_by_id, due)
     for record in doomed:
         await operate(Operation(Act.ERASED, record.record_id, marks=_marks(record, engine.marker)))
     gone = [*doomed, *derived]
@@ -113,7 +139,7 @@ async def _make_again(engine: Engine, fold: Record, refold: Refold, count: Token
     """Fold what is left of a fold's originals, unless nothing is."""
     library = engine.library
     originals = [name for name in fold.metadata.get("originals", []) if isinstance(name, str)]
-    hidden = {pending.record_id for pending in await engine.lives.pending(originals)}
+    hidden = await engine.lives.unseen(originals)
     kept = await library.run(library.records_by_id, [name for name in originals if name not in hidden])
     turns = [_turn(record, count) for record in kept if not record.purged]
     if not turns:
@@ -129,14 +155,21 @@ def _turn(record: Record, count: TokenCounter) -> Turn:
 
 
 def _marks(record: Record, marker: Marker) -> tuple[str, ...]:
-    """What must not come again: the memory that said this, and the turn that was captured under this key."""
-    marks = []
+    """What must not come again: the memory that said this, and the turn that was captured under this key.
+
+    And in which scope that was, which the record will not say any more.
+    """
+    marks = [_scope_mark(record.scope, marker)]
     identity, key = record.metadata.get("identity"), record.metadata.get("key")
     if isinstance(identity, dict):
         marks.append(marker.mark(CONTENT, str(identity.get("content_hash"))))
     if isinstance(key, str):
         marks.append(marker.mark(KEY, key))
     return tuple(marks)
+
+
+def _scope_mark(scope: Sequence[str], marker: Marker) -> str:
+    return marker.mark(SCOPE, json.dumps(list(scope)))
 
 
 def _raw_erasure(record: Record, engine: Engine) -> Erasure:
@@ -153,3 +186,10 @@ async def _pending(engine: Engine, record_id: str) -> Pending | None:
 async def _any_id(engine: Engine, name: str) -> str:
     await engine.flush()
     return await engine.lives.by_event(name) or name
+
+
+async def _forgotten_id(engine: Engine, name: str) -> str:
+    """The id of a record by its id or event id, also of one that was erased and only left its mark."""
+    known = await _any_id(engine, name)
+    marked = await engine.lives.bearing(engine.marker.mark(KEY, KEY_PREFIX + name))
+    return marked[0] if known == name and marked else known

@@ -12,7 +12,9 @@ from hippo_async.language.plain import regular
 
 KEY = "key"
 CONTENT = "content"
-"""Kinds of marks: of what a capture key was, and of what a memory said (its content hash)."""
+SCOPE = "scope"
+"""Kinds of marks: of what a capture key was, of what a memory said (its content hash), and of the scope that
+a record was in."""
 
 KEY_PREFIX = "memory:"
 """Memories that are remembered are captured under this and their event id, so that one comes to be once."""

@@ -24,7 +24,8 @@ class Erasure(NamedTuple):
 def without(data: bytes, erasures: Sequence[Erasure], *, now: datetime) -> tuple[bytes, int]:
     """Return a shard with tombstones in place of what is erased, and how many were put there.
 
-    Every other byte stays, also of lines that are no turns.
+    What a crash left of the line of such a turn goes too. Every other byte stays, also of lines that are no
+    turns.
     """
     by_turn = {erasure.turn_id: erasure for erasure in erasures}
     by_content = {erasure.content: erasure for erasure in erasures if erasure.content}
@@ -51,8 +52,23 @@ def _erasure_of(line: bytes, by_turn: dict[str, Erasure], by_content: dict[str, 
     try:
         turn = decode(line)
     except ValueError:
-        return None
+        return _erasure_of_torn(line, by_content)
     return by_turn.get(turn.turn_id) or by_content.get(turn.content)
+
+
+def _erasure_of_torn(line: bytes, by_content: dict[str, Erasure]) -> Erasure | None:
+    """What is erased and begins as the line does where it broke off; the turn was written again then."""
+    _, begins, rest = line.partition(b'"content": "')
+    if not begins or not rest:
+        return None
+    for content, erasure in by_content.items():
+        if any(_quoted(content, ascii_only)[1:].startswith(rest) for ascii_only in (False, True)):
+            return erasure
+    return None
+
+
+def _quoted(text: str, ascii_only: bool) -> bytes:
+    return json.dumps(text, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
 
 
 def _tombstone(erasure: Erasure, now: datetime) -> bytes:

@@ -134,7 +134,7 @@ class Library:
             logger.exception("the index could not follow; it is brought up from the journal")
             self._mend()
         else:
-            self._count(entries)
+            self._count([entry for entry in entries if entry.record.seq > self.indexed_seq])
             if changed:
                 self._count_anew()
         self._meaning.embed([entry.record for entry in entries if findable(entry.record)])
@@ -177,20 +177,22 @@ class Library:
         """Take the texts of records away for good: out of the journal, and out of all that was made of them.
 
         When it returns no file of journal or index holds them. Searches wait meanwhile: every place that the
-        index knows is void, and it is made anew. Vectors of others come along, but for those that may have
-        been made of the text of the turn before. After a crash in between, opening makes the index anew.
-        Raises :class:`NotFound` for an id without a text, and ``OSError``.
+        index knows is void, and it is made anew. Vectors of others come along; those that may have been made
+        of the text of the turn before are too. After a crash in between, opening makes the index anew.
+        An id without a text, as after a call that broke off, is passed over. Raises ``OSError``.
         """
         seqs = [row.seq for row in self._index.locate(list(record_ids))]
-        after = {trait.after for trait in self._index.traits(seqs).values()} - {None}
-        self._journal.purge(record_ids)
+        after = self._index.followers(seqs)
+        if left := self._journal.with_texts(record_ids):
+            self._journal.purge(left)
         self._meaning.forget()
         rebuild = self._index.begin_rewritten(journal_generation=self._journal.generation)
         self._fill(rebuild.add, -1, None)
-        self._index.carry_vectors(rebuild, without={*seqs, *(seq for seq in after if seq is not None)})
+        self._index.carry_vectors(rebuild, without={*seqs, *after})
         self._index.finish_rebuild(rebuild)
         self._meaning.forget()
         self._count_anew()
+        self._meaning.embed([record for record in self.records_by_seq(after) if findable(record)])
 
     def _fill(
         self,

@@ -46,17 +46,25 @@ class Lives:
         """Return which of these records are to be forgotten or were erased."""
         return await self._library.run(self._library.about, lives.pending, record_ids)
 
-    async def pending_in(self, scope: Sequence[str]) -> list[Pending]:
+    async def pending_in(self, scope: Sequence[str], mark: str) -> list[Pending]:
         """Return what of a scope is to be forgotten or was erased, the soonest due first."""
-        return await self._library.run(self._library.about, lives.pending_in, scope)
+        return await self._library.run(self._library.about, lives.pending_in, scope, mark)
 
     async def overdue(self, *, by: str) -> list[str]:
         """Return the records that are due to be erased at a moment and still have their text."""
         return await self._library.run(lambda: self._library.about(lives.overdue, by=by))
 
-    async def made_of(self, record_ids: Sequence[str]) -> list[int]:
-        """Return the seqs of what was made of any of these records and has its text."""
-        return await self._library.run(self._library.about, lives.made_of, record_ids)
+    async def made_of_overdue(self, *, by: str) -> list[int]:
+        """Return the seqs of folds with a text that were made of what is due to be erased, or was."""
+        return await self._library.run(lambda: self._library.about(lives.made_of_overdue, by=by))
+
+    async def bearing(self, mark: str) -> list[str]:
+        """Return the erased records that a mark stands for, the newest first."""
+        return await self._library.run(self._library.about, lives.bearing, mark)
+
+    async def unseen(self, record_ids: Sequence[str]) -> set[str]:
+        """Return those of these records that no search can find."""
+        return await self._library.run(self._library.about, lives.unseen, record_ids)
 
     async def hidden(self) -> set[str]:
         """Return the ids of all records that have a text and may not be found now."""

@@ -236,8 +236,11 @@ async def test_vectors_of_others_survive_an_erasure_and_those_made_with_the_text
         await memory.recall("four")
         model.embedded.clear()
         await memory.forget(said[1].record_id)
-        assert [hit.record.content for hit in await memory.pattern_completion("four", 1)] == ["four"]
+        [nearest] = await memory.pattern_completion("three\nfour", 1)
+        assert (nearest.record.content, round(nearest.score, 5)) == ("four", 1)
+        assert "one\nthree" in model.embedded
         assert all(SECRET not in text for text in model.embedded)
+        model.embedded.remove("three\nfour")
         assert not any("four" in text and "three" in text for text in model.embedded)
 
 

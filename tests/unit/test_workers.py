@@ -14,7 +14,7 @@ import pytest
 
 from hippo_async import workers
 from hippo_async.errors import Closed
-from hippo_async.workers import Worker
+from hippo_async.workers import OneAtATime, Worker
 
 SECONDS = 20
 
@@ -214,9 +214,31 @@ async def test_a_call_that_runs_out_of_what_it_iterates_fails_and_leaves_nobody_
     await asyncio.to_thread(worker.close)
 
 
+async def test_coroutines_take_turns_in_order_and_a_cancelled_one_lets_nobody_past() -> None:
+    turns, seen = OneAtATime(), []
+
+    async def take(number: int) -> None:
+        async with turns.turn():
+            seen.append(number)
+            await asyncio.sleep(0.01)
+            seen.append(number)
+
+    async with asyncio.timeout(SECONDS):
+        tasks = [asyncio.create_task(take(number)) for number in range(5)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        elsewhere = asyncio.to_thread(asyncio.run, take(5))  # a loop of its own
+        await asyncio.gather(elsewhere, *tasks, return_exceptions=True)
+        with pytest.raises(ZeroDivisionError):
+            async with turns.turn():
+                _ = 1 / 0
+        await take(6)
+    assert seen[::2] == seen[1::2] == [0, 2, 3, 4, 5, 6]
+
+
 AT_EXIT = """
 import atexit
-from hippo_async.workers import Worker
+from hippo_async.workers import OneAtATime, Worker
 
 worker = Worker("last")
 worker.submit(int).result()
