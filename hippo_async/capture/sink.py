@@ -60,13 +60,14 @@ class JournalSink:
         """Open the journal again after a failed write.
 
         What of the failed batch turns out to be on disk is remembered by its turn id, so that it is not
-        written twice.
+        written twice; and indexed, so that whoever tries again under its key finds it.
         """
         known = self._journal.tail.seq
         self._journal.close()
         self._journal.open()
-        for record, location in self._journal.scan(after=known):
-            self._recovered[str(record.metadata.get("turn_id"))] = Appended(record, location)
+        found = [Appended(record, location) for record, location in self._journal.scan(after=known)]
+        self._recovered |= {str(entry.record.metadata.get("turn_id")): entry for entry in found}
+        self._library.feed_later(found)
 
     def _without_known(self, batch: Sequence[Captured]) -> list[Captured]:
         keys = [turn.key for turn in batch if turn.key is not None]

@@ -106,7 +106,7 @@ def test_a_term_is_cut_and_data_is_not_split_into_humps() -> None:
 def test_terms_hold_nothing_that_the_full_text_table_would_split_or_read_as_syntax(text: str) -> None:
     for term in analyzer.terms(text):
         assert 0 < len(term) <= analyzer.LONGEST_TERM
-        assert re.fullmatch(r"[a-z0-9_.@'\-\u0080-\U0010ffff]+", term)
+        assert re.fullmatch(r"[a-z0-9_.@'+#\-\u0080-\U0010ffff]+", term)
         assert not any(character.isspace() for character in term)
 
 

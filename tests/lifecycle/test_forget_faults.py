@@ -160,10 +160,6 @@ async def test_after_a_failure_the_same_memory_finishes_what_it_began(stores: di
     assert failures > 20
 
 
-@pytest.mark.xfail(
-    reason="a keyed record whose write failed behind the disk is written again under its key: what the sink "
-    "finds on reopening the journal is remembered by turn id only, and not handed to the index"
-)
 async def test_a_fold_is_made_again_once_though_writing_it_failed_once_it_was_on_the_disk(
     stores: dict[str, Path],
 ) -> None:
