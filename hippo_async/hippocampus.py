@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from datetime import date, datetime
-from functools import partial
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +28,7 @@ from hippo_async.life import Life
 from hippo_async.lifecycle.maintenance import Source
 from hippo_async.lifecycle.schedule import Schedule
 from hippo_async.place import Place, Tools, named_witness, place_of
-from hippo_async.protocols import Clock, EmbedderChoice, Summarizer, TokenCounter
+from hippo_async.protocols import Clock, EmbedderChoice, Summarizer, Tagger, TokenCounter
 from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
 from hippo_async.selection import filters_of, kind_of, limit_of
 from hippo_async.status import Status, status_of
@@ -37,11 +36,8 @@ from hippo_async.summary import summarized, without_forgotten
 from hippo_async.tending import Tending, Written
 
 if TYPE_CHECKING:
-    from hippo_async.anchors import AnchorRun, Publisher
-    from hippo_async.backup import BackupReport
     from hippo_async.engine import Engine
-    from hippo_async.journal import ChainReport, OpenReport
-    from hippo_async.journal.anchor import DailyAnchor
+    from hippo_async.journal import OpenReport
 
 logger: logging.Logger = logging.getLogger("hippo_async")
 
@@ -60,6 +56,8 @@ class Hippocampus(Tending):
     - ``settings``: how it works, taken as they are; else they are read when it is opened, from the
       environment (``HIPPO_RAW__MODE=all``), ``config.toml`` in the data directory, and the defaults.
     - ``summarizer``: a coroutine function that folds evicted turns; the extractive fold stands behind it.
+    - ``tagger``: a coroutine function that gives a memory its tags (:meth:`remember`); what is suggested from
+      the text's own words stands behind it.
     - ``token_counter``: counts tokens exactly; else they are estimated, never too low.
     - ``witness``: a directory outside the store with a second copy of the head, so that a rollback of the
       whole store is noticed; ``"default"`` is the user's state folder, ``None`` goes without.
@@ -81,6 +79,7 @@ class Hippocampus(Tending):
         settings: Settings | None = None,
         embedder: EmbedderChoice = "auto",
         summarizer: Summarizer | None = None,
+        tagger: Tagger | None = None,
         token_counter: TokenCounter | None = None,
         witness: str | Path | None = "default",
         maintenance: bool = True,
@@ -98,6 +97,7 @@ class Hippocampus(Tending):
         self._tools = Tools(settings or Settings(), embedder, clock or SystemClock(), files or Files())
         self._configuration = Configuration(self._place.data_dir, settings, self._tools.files)
         self._summarizer = summarizer
+        self._tagger = tagger
         self._count = RememberedCounts(token_counter or estimate_tokens)
         self._life = Life(self._place, self._tools, self._configuration, self._attended)
         self._turn_ids = turn_ids()
@@ -420,62 +420,6 @@ class Hippocampus(Tending):
         while batch := await anyio.to_thread.run_sync(lambda: [record for record, _ in islice(scan, 500)]):
             for record in batch:
                 yield record.without_text() if record.record_id in hidden else record
-
-    # ------------------------------------------------------------- proving
-
-    async def verify_chain(self) -> ChainReport:
-        """Walk the journal once and check every seal and link (J6)."""
-        await self.flush()
-        return await anyio.to_thread.run_sync(self._running.journal.verify_chain)
-
-    async def daily_anchor(self, day: date) -> DailyAnchor:
-        """Fold the records of a UTC day into one hash that can be published and tells nothing else (J11)."""
-        from hippo_async.journal.anchor import daily_anchor
-
-        await self.flush()
-        records = (record for record, _ in self._running.journal.scan())
-        return await anyio.to_thread.run_sync(
-            partial(daily_anchor, records, agent_id=self.agent_id, date=day)
-        )
-
-    async def publish_anchors(self, publishers: Sequence[Publisher] = ()) -> AnchorRun:
-        """Anchor every UTC day that is over, and offer what is due to each publisher (J11, J12).
-
-        Sees everything captured before the call. Anchors lie in ``anchors/`` in the data directory; one that
-        is there stays as it was. When this returns, anchors, receipts and failures are durable. A publisher
-        that fails raises nothing: it is in the report, and offered the day again by a later call, once a
-        back-off of a minute, doubling up to a day, is over. Capturing goes on meanwhile. A caller that is
-        cancelled leaves what the next call completes.
-
-        Raises what :meth:`flush` and :meth:`records` raise,
-        :class:`~hippo_async.errors.AnchorsLocked` while another run is at work on this store,
-        :class:`~hippo_async.errors.AnchorDamaged` if an anchor is not what was written, ``OSError`` if the
-        disk fails, and :class:`~hippo_async.errors.InvalidInput` for two publishers of one name.
-        """
-        from hippo_async.anchors import Ledger, publish_due
-
-        await self.flush()
-        ledger = Ledger(self.data_dir, agent_id=self.agent_id, files=self._tools.files)
-        records = (record for record, _ in self._running.journal.scan())
-        return await publish_due(records, ledger, publishers, self._tools.clock)
-
-    async def backup(self, destination: str | Path, *, with_keys: bool = False) -> BackupReport:
-        """Copy this memory into a new or empty directory, and verify the copy; capturing goes on meanwhile.
-
-        Holds everything captured before the call, but no index, and the keys only ``with_keys``: without
-        them, see ``report.warning``. When this returns, the copy is durable and every seal in it was checked.
-        A caller that is cancelled waits for the copy to be finished. On an error there is no backup.
-
-        Raises what :meth:`flush` raises, :class:`~hippo_async.errors.InvalidInput` if something is there
-        already, an :class:`~hippo_async.errors.IntegrityError` if this memory or the copy is not what was
-        written, :class:`~hippo_async.errors.JournalLocked` if purges did not let it finish, and ``OSError``.
-        """
-        from hippo_async.backup import backup
-
-        await self.flush()
-        files, clock = self._tools.files, self._tools.clock
-        make = partial(backup, self._place, Path(destination), with_keys=with_keys, files=files, clock=clock)
-        return await anyio.to_thread.run_sync(make)
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text as every budget here does."""

@@ -25,16 +25,13 @@ from hippo_async.lives import Act, Operation
 from hippo_async.lives.identity import CONTENT, Identity
 from hippo_async.lives.media import check_media, check_text
 from hippo_async.lives.states import MemoryState, Pending, Task
+from hippo_async.proving import Proving
 from hippo_async.records import FOLDED_TAG, Kind, Record, utc_timestamp
+from hippo_async.tags import tagged
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from hippo_async.anchors import AnchorRun
     from hippo_async.config import Settings
-    from hippo_async.engine import Engine
-    from hippo_async.place import Tools
-    from hippo_async.protocols import TokenCounter
+    from hippo_async.protocols import Tagger, TokenCounter
     from hippo_async.tagging import TagGraph
 
 
@@ -45,24 +42,16 @@ class Written(NamedTuple):
     is_new: bool
 
 
-class Tending:
+class Tending(Proving):
     """Writes memories on purpose, and what is done to them. What it needs, the public class has."""
 
-    _tools: Tools
     _count: TokenCounter
+    _tagger: Tagger | None
 
     if TYPE_CHECKING:
 
         @property
         def settings(self) -> Settings: ...
-
-        @property
-        def _running(self) -> Engine: ...
-
-        @property
-        def data_dir(self) -> Path: ...
-
-        async def publish_anchors(self) -> AnchorRun: ...
 
         async def _write(
             self, content: str, labels: Labels, kind: Kind | str, timestamp: datetime | None = None
@@ -88,8 +77,9 @@ class Tending:
         What is remembered again is not written again: it is the same memory, and is counted. Two are the same
         if they say the same, in any case, width and white space, with the same tags in the same scope, of the
         same time: ``occurred``, or what ``identity.event_time_policy`` takes for it. ``occurrence`` is for
-        what happened more than once. ``media_url`` (http, https or an absolute path) and ``media_type``
-        (image, video, document, audio) go together; nothing is fetched.
+        what happened more than once. One without tags gets some (``tags.automatic``): from the ``tagger``, if
+        one was handed over, else from its own words. ``media_url`` (http, https or an absolute path) and
+        ``media_type`` (image, video, document, audio) go together; nothing is fetched.
 
         Raises :class:`~hippo_async.errors.InvalidMedia` for a medium that cannot be, and for 256 or more
         characters of base64 in the text (L15, L16); :class:`~hippo_async.errors.Forgotten` for what was
@@ -108,7 +98,9 @@ class Tending:
             occurrence=occurrence,
             now=self._tools.clock.now(),
         )
-        await self._refuse_forgotten(identity)
+        known = await self._refuse_forgotten(identity)
+        if not tags and not known:
+            tags = await self._asked_for_tags(content)
         ours = memory_metadata(identity, media, occurred)
         labels = Labels(None, session, scope, tags, source, identity.key, metadata, ours=ours)
         record, is_new = await self._write(content, labels, kind)
@@ -265,7 +257,14 @@ class Tending:
 
     # ------------------------------------------------------------- how
 
-    async def _refuse_forgotten(self, identity: Identity) -> None:
+    async def _asked_for_tags(self, content: str) -> Sequence[str]:
+        """Ask the tagger; without one the capture thread suggests tags, as for every turn."""
+        if self._tagger is None or not self.settings.tags.automatic:
+            return ()
+        return await tagged(content, self._tagger)
+
+    async def _refuse_forgotten(self, identity: Identity) -> str | None:
+        """Return the record of this memory, if there is one. Raises :class:`Forgotten`."""
         mark = self._running.marker.mark(CONTENT, identity.content_hash)
         await self._running.flush()
         known = await self._running.lives.by_event(identity.event_id)
@@ -273,6 +272,7 @@ class Tending:
         erased = await self._running.lives.marked([mark])
         if hidden or (erased and not known):
             raise Forgotten("this was forgotten; restore() it before it is remembered again")
+        return known
 
     async def _state(self, record_id: str) -> MemoryState:
         await self._running.flush()

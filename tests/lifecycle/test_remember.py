@@ -209,3 +209,26 @@ async def test_nobody_writes_what_moves_and_hides_memories(
         with pytest.raises(InvalidInput):
             await memory.remember("hello", metadata=metadata)
         await memory.record("hello", metadata={"event": "click", "task": "a", "identity": "b"})
+
+
+async def test_a_memory_without_tags_gets_those_of_the_tagger_once_else_those_of_its_own_words(
+    make_memory: MakeMemory,
+) -> None:
+    asked: list[str] = []
+
+    async def tagger(text: str) -> list[str]:
+        asked.append(text)
+        return ["Kitchen"]
+
+    async with make_memory(tagger=tagger) as memory:
+        kept = await memory.remember("The kettle is blue.")
+        assert kept.record.tags == ("kitchen",)
+        await memory.remember("The kettle is blue.")
+        await memory.remember("The stove is red.", tags=["mine"])
+        assert asked == ["The kettle is blue."]
+        await memory.record("We walked to the harbour.", role="user")
+        assert await memory.active_tags() == [("harbour", 1), ("kitchen", 1), ("mine", 1)]
+    async with make_memory() as memory:
+        assert (await memory.remember("The lamp is green.")).record.tags == ("lamp",)
+    async with make_memory({"tags": {"automatic": False}}, tagger=tagger) as memory:
+        assert (await memory.remember("The shelf is white.")).record.tags == ()
