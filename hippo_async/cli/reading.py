@@ -13,7 +13,7 @@ from rich.table import Table
 from hippo_async.cli.output import NOT_INTACT, console, print_json, progress, reported
 from hippo_async.cli.store import Agent, DataDir, Json, KeyFile, Store
 from hippo_async.journal import ChainReport, Lineage
-from hippo_async.lives import hidden_ids
+from hippo_async.lives import hidden_ids, operation_of
 from hippo_async.records import Record
 
 
@@ -130,7 +130,7 @@ class _Tally:
         """Count one record."""
         self.first = self.first or record.timestamp
         self.last = record.timestamp
-        if record.type == "record":
+        if record.type == "record" and operation_of(record) is None:
             self.kinds[record.kind] += 1
             self.novelty[record.novelty] += 1
             self.sessions.add(record.session)
