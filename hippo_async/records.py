@@ -15,8 +15,9 @@ tags       list of strings
 turn_id    random id of the captured turn
 key        the capturer's own id of the turn, for deduplication
 tool       name of the tool whose result this is
-event      ``folded_summary`` for a fold (L17), ``remembered``, ``checkpoint``
+event      ``folded_summary`` for a fold (L17) or a month's memo (L19), ``remembered``, ``checkpoint``
 originals  record ids that a fold was made of
+month      ``YYYY-MM`` of a month's memo, which is a fold of that month (L19)
 identity   which memories are the same as this one, of those that were remembered (L22)
 media      ``{"url", "type"}`` of a picture, video, document or sound (L15)
 task       ``{"id", "progress"}`` of a checkpoint (L14)
@@ -38,6 +39,9 @@ from hippo_async.errors import InvalidInput
 
 FOLDED_TAG = "status:folded"
 FOLDED_EVENT = "folded_summary"
+MONTHLY_TAG = "status:monthly"
+MONTH_TAG = "month:"
+"""Begins the tag that names the month of a memo: ``month:2026-03``."""
 REMEMBERED = "remembered"
 CHECKPOINT = "checkpoint"
 OPERATION = "hippo_operation"

@@ -5,6 +5,7 @@ The part of :class:`hippo_async.Hippocampus` that is about the life of memories.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ from hippo_async.errors import Forgotten, MaintenanceInFlight, NotFound
 from hippo_async.lifecycle import forgetting
 from hippo_async.lifecycle.forgetting import Erased
 from hippo_async.lifecycle.maintenance import MaintenanceReport, Progress, Source, run_steps
+from hippo_async.lifecycle.months import Memo, make_memos
 from hippo_async.lifecycle.remembering import (
     Remembered,
     checkpoint_metadata,
@@ -26,7 +28,7 @@ from hippo_async.lives.identity import CONTENT, Identity
 from hippo_async.lives.media import check_media, check_text
 from hippo_async.lives.states import MemoryState, Pending, Task
 from hippo_async.proving import Proving
-from hippo_async.records import FOLDED_TAG, Kind, Record, utc_timestamp
+from hippo_async.records import FOLDED_EVENT, MONTH_TAG, MONTHLY_TAG, Kind, Record, utc_timestamp
 from hippo_async.tags import tagged
 
 if TYPE_CHECKING:
@@ -194,7 +196,8 @@ class Tending(Proving):
         """Do all that is due, step by step, and say what each step did (L24).
 
         Erases what is to be forgotten, demotes a task of which nothing was heard for seven days, removes raw
-        shards older than ``raw.retention_days``, anchors finished days, counts reviews and bytes. A step that
+        shards older than ``raw.retention_days``, makes the memo of each month that is over (L19), anchors
+        finished days, counts reviews and bytes. A step that
         fails is reported, and stops no other. It comes by itself 30 seconds after opening, by
         ``maintenance_cron``, and after ``dream_idle_minutes`` in which nobody used the memory. Killed or
         cancelled anywhere, the next round ends where this one would have.
@@ -213,6 +216,7 @@ class Tending(Proving):
                 operate=self._operate,
                 erase_due=self.erase_due,
                 anchor=self._anchor_finished_days,
+                make_memos=self._make_memos,
             ).steps()
             return await run_steps(
                 steps,
@@ -281,6 +285,23 @@ class Tending(Proving):
             raise NotFound(f"record {record_id} is no memory that was remembered")
         return found
 
+    async def _make_memos(self) -> int:
+        return await make_memos(
+            self._running, now=self._tools.clock.now(), write=self._write_memo, count=self._count
+        )
+
+    async def _write_memo(self, memo: Memo) -> None:
+        key = f"month:{memo.month}:{json.dumps(memo.scope)}"
+        ours = {
+            "event": FOLDED_EVENT,
+            "turns": len(memo.originals),
+            "originals": list(memo.originals),
+            "month": memo.month,
+        }
+        tags = [MONTHLY_TAG, MONTH_TAG + memo.month]
+        labels = Labels(None, None, memo.scope, tags, "self", key, None, ours=ours)
+        await self._write(memo.text, labels, Kind.STATE)
+
     async def _anchor_finished_days(self) -> int:
         return len((await self.publish_anchors()).anchored)
 
@@ -290,5 +311,5 @@ class Tending(Proving):
 
     async def _refold(self, text: str, fold: Record, ours: Mapping[str, Any]) -> None:
         key = f"refold:{fold.record_id}"
-        labels = Labels(None, fold.session, fold.scope, [FOLDED_TAG], fold.source, key, None, ours=ours)
+        labels = Labels(None, fold.session, fold.scope, fold.tags, fold.source, key, None, ours=ours)
         await self._write(text, labels, Kind.STATE)

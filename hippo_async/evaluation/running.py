@@ -66,7 +66,13 @@ async def told(conversation: Conversation, folder: Path, *, embedder: EmbedderCh
     the figures would be those of another memory.
     """
     clock = _StoppedClock(conversation.ended)
-    memory = Hippocampus(folder / "memory", embedder=embedder, witness=folder / "witness", clock=clock)
+    memory = Hippocampus(
+        folder / "memory",
+        embedder=embedder,
+        witness=folder / "witness",
+        maintenance=False,
+        clock=clock,
+    )
     async with memory:
         model = await _loaded(memory, embedder)
         began = clock.monotonic()

@@ -141,15 +141,19 @@ async def _make_again(engine: Engine, fold: Record, refold: Refold, count: Token
     originals = [name for name in fold.metadata.get("originals", []) if isinstance(name, str)]
     hidden = await engine.lives.unseen(originals)
     kept = await library.run(library.records_by_id, [name for name in originals if name not in hidden])
-    turns = [_turn(record, count) for record in kept if not record.purged]
+    turns = [as_turn(record, count) for record in kept if not record.purged]
     if not turns:
         return
     text = (await anyio.to_thread.run_sync(lambda: fold_text(turns, count=count))).text
     left = [turn.record_id for turn in turns]
-    await refold(text, fold, {"event": FOLDED_EVENT, "turns": len(turns), "originals": left})
+    month = fold.metadata.get("month")
+    of_month = {} if month is None else {"month": month}
+    said = text if month is None else f"{month}: {text}"
+    await refold(said, fold, {"event": FOLDED_EVENT, "turns": len(turns), "originals": left, **of_month})
 
 
-def _turn(record: Record, count: TokenCounter) -> Turn:
+def as_turn(record: Record, count: TokenCounter) -> Turn:
+    """Return a record in the form in which turns are folded."""
     text = record.text
     return Turn(record.role or "user", text, count(text), name=record.speaker, record_id=record.record_id)
 

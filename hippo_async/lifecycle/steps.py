@@ -37,6 +37,7 @@ class Round:
     operate: Operate
     erase_due: Callable[[], Awaitable[Erased]]
     anchor: Callable[[], Awaitable[int]]
+    make_memos: Callable[[], Awaitable[int]]
 
     def steps(self) -> list[Step]:
         """Return the steps in their order: what is to be gone first, then what is made of the rest."""
@@ -44,6 +45,7 @@ class Round:
             Step("forget", self._forget),
             Step("tasks", self._demote),
             Step("raw", self._expire),
+            Step("months", self._press_months),
             Step("reviews", self._reviews),
             Step("anchors", self._anchor),
             Step("storage", self._storage),
@@ -64,6 +66,9 @@ class Round:
         first = today - timedelta(days=self.settings.raw.retention_days)
         shards, size = await anyio.to_thread.run_sync(self.engine.raw.expire, first, today)
         return {"shards": shards, "bytes": size}
+
+    async def _press_months(self) -> Mapping[str, Any]:
+        return {"made": await self.make_memos()}
 
     async def _reviews(self) -> Mapping[str, Any]:
         if not self.settings.review.enabled:

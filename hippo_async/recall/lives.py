@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from hippo_async.index import lives
+from hippo_async.index import lives, months
 from hippo_async.index.company import tag_lists
 from hippo_async.lives.states import MemoryState, Pending, Standing, Task
 from hippo_async.recall.library import Library
@@ -77,6 +77,14 @@ class Lives:
     async def tags_in_use(self, scope: Sequence[str], *, most: int) -> list[tuple[str, int]]:
         """Return the tags that searches can find in a scope, with their numbers."""
         return await self._library.run(lambda: self._library.about(lives.tags_in_use, scope, most=most))
+
+    async def months_without_memo(self, *, before: str) -> list[tuple[tuple[str, ...], str]]:
+        """Return the scopes and months before a month that have records and no memo (L19)."""
+        return await self._library.run(lambda: self._library.about(months.without_memo, before=before))
+
+    async def told_in(self, scope: Sequence[str], month: str) -> list[int]:
+        """Return the seqs of what was told in a month."""
+        return await self._library.run(self._library.about, months.told_in, scope, month)
 
     async def tag_graph(self, scope: Sequence[str], *, max_edges: int | None) -> TagGraph:
         """Return the network of the tags that searches can find in a scope (L20)."""

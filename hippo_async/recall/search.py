@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from hippo_async.index import Index, Row
 from hippo_async.language.plain import regular
 from hippo_async.recall.association import associated
-from hippo_async.recall.dates import near, time_spans
+from hippo_async.recall.dates import Span, near, time_spans
 from hippo_async.recall.folding import distinct
 from hippo_async.recall.meaning import Meaning
+from hippo_async.recall.memos import memos_of
 from hippo_async.recall.query import Query, understand
 from hippo_async.recall.rank import Asked, Ranked, Scores, rank
 from hippo_async.records import Filters, Hit, Record
 from hippo_async.workers import step_aside
 
 CANDIDATES = 200
+MEMO = 10.0
+"""The score of a month's memo for a question about that month: more than any other can have (L19)."""
+
 ECHOES = 5
 
 
@@ -35,30 +39,38 @@ class Search:
 
         Raises :class:`hippo_async.errors.JournalCorrupt` if a record found is not what was sealed.
         """
+        spans = time_spans(text, now=now)
         query = understand(text, names=self.index.speakers(filters.scope), filters=filters)
-        words = self.index.search_words(query.terms, filters=filters, limit=CANDIDATES)
+        ranked = self._ranked(query, spans, now)
         step_aside()
-        meaning = self.meaning.search(query.meaning, filters=filters, limit=CANDIDATES)
+        memos = memos_of(self.index, spans, filters=filters)[:limit]
+        first = [Ranked(seq, MEMO, {"memo": MEMO}) for seq in memos]
+        best = [*first, *(found for found in ranked if found.seq not in memos)]
+        hits = distinct(best, self._hits, limit=limit)
+        known = {found.seq for found in best}
+        return hits + self._associated(text, filters, known=known, limit=limit - len(hits))
+
+    def _ranked(self, query: Query, spans: Sequence[Span], now: datetime) -> list[Ranked]:
+        """Put what both searches find in order, stepping aside for the event loop in between."""
+        words = self.index.search_words(query.terms, filters=query.filters, limit=CANDIDATES)
         step_aside()
-        candidates = list({seq: None for seq, _ in (*words, *meaning)})
-        traits = self.index.traits(candidates)
+        meaning = self.meaning.search(query.meaning, filters=query.filters, limit=CANDIDATES)
+        step_aside()
+        traits = self.index.traits(list({seq: None for seq, _ in (*words, *meaning)}))
         step_aside()
         full_match = self.index.full_match(query.terms)
         unembedded = self.meaning.lacking([seq for seq, _ in words])
-        echoes = self._echoes(text, words)
+        echoes = self._echoes(query.text, words)
         step_aside()
-        ranked = rank(
+        return rank(
             words,
             meaning,
             full_match=full_match,
             traits=traits,
-            asked=self._asked(query, now),
+            asked=self._asked(query, spans, now),
             unembedded=unembedded,
             echoes=echoes,
         )
-        step_aside()
-        hits = distinct(ranked, self._hits, limit=limit)
-        return hits + self._associated(text, filters, known=candidates, limit=limit - len(hits))
 
     def complete(self, text: str, *, limit: int, filters: Filters) -> list[Hit]:
         """Return the records most like a text: by cosine over all of them, or by substring (J10)."""
@@ -81,10 +93,10 @@ class Search:
                 break
         return hits
 
-    def _asked(self, query: Query, now: datetime) -> Asked:
+    def _asked(self, query: Query, spans: Sequence[Span], now: datetime) -> Asked:
         [speaker] = query.names if len(query.names) == 1 else [None]
-        spans = [span for span in time_spans(query.text, now=now) if span.kind != "fuzzy"]
-        nearness = (lambda moment: near(moment, spans)) if spans else None
+        exact = [span for span in spans if span.kind != "fuzzy"]
+        nearness = (lambda moment: near(moment, exact)) if exact else None
         return Asked(now, self.half_life, speaker=speaker, nearness=nearness)
 
     def _echoes(self, text: str, words: Scores) -> set[int]:
@@ -93,11 +105,11 @@ class Search:
         best = self.read(self.index.rows([seq for seq, _ in words[:ECHOES]]))
         return {record.seq for record in best if regular(record.text) == asked}
 
-    def _associated(self, text: str, filters: Filters, *, known: Sequence[int], limit: int) -> list[Hit]:
+    def _associated(self, text: str, filters: Filters, *, known: Collection[int], limit: int) -> list[Hit]:
         """What is near to what was asked for comes last, and only where there is room for it (L18)."""
         if limit <= 0:
             return []
-        found = associated(self.index, text, filters=filters, known=set(known), limit=limit)
+        found = associated(self.index, text, filters=filters, known=known, limit=limit)
         hits = self._hits([ranked for ranked, _ in found])
         return [replace(hit, via=tag) for hit, (_, tag) in zip(hits, found, strict=True)]
 

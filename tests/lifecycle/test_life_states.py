@@ -68,6 +68,7 @@ class Life(RuleBasedStateMachine):
             self.base / "store",
             agent_id="tester",
             embedder="none",
+            maintenance=False,
             witness=self.base / "witness",
             clock=self.clock,
             settings=Settings.from_mapping({"raw": {"mode": "all"}, "delete": {"grace_hours": 24}}),

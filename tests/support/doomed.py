@@ -33,6 +33,7 @@ def memory_at(base: Path, *, ops: ScriptedOps | None = None, days: float = 0, gr
         base / "store",
         agent_id="tester",
         embedder="none",
+        maintenance=False,
         witness=base / "witness",
         clock=FakeClock(MORNING + timedelta(days=days)),
         files=Files(ops or ScriptedOps(syncing=False)),
