@@ -6,7 +6,7 @@ What is cut or replaced is kept: the damaged generation is moved aside, whole.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,7 @@ from hippo_async.journal.recovery import recover
 from hippo_async.journal.rewriting import Placed, in_segments, write_generation
 from hippo_async.journal.scan import ACCEPT, CLOSE, PURGE, RECORD
 from hippo_async.journal.writer import Identity, Tail, seal_drafts
+from hippo_async.lives.operations import with_names
 from hippo_async.protocols import Clock
 from hippo_async.records import Draft, Kind, Novelty, utc_timestamp
 
@@ -150,7 +151,6 @@ class Repair:
         groups: list[tuple[str, list[Draft]]] = [
             (PURGE, [_purge_draft(case.plan.to_purge)] if case.plan.to_purge else []),
             (ACCEPT, [accept_draft(_objections(case), case.head.state, case.witnessed.state)]),
-            (RECORD, [_repeated(line) for line in case.plan.carried]),
         ]
         identity = Identity.of(case.journal_id, self.agent_id, last.header.epoch)
         now = utc_timestamp(self.clock.now())
@@ -162,6 +162,14 @@ class Repair:
             ):
                 placed.append(Placed(record.seq, record.record_id, data))
                 tail = Tail(record.seq, record.record_id)
+        renamed: dict[str, str] = {}
+        for line in case.plan.carried:
+            [(record, data)] = seal_drafts(
+                [_repeated(line, renamed)], tail, identity, case.sealers.record, now=now, type_=RECORD
+            )
+            placed.append(Placed(record.seq, record.record_id, data))
+            tail = Tail(record.seq, record.record_id)
+            renamed[line.record_id] = record.record_id
         return placed
 
     def _next_state(self, case: Case, last: Placed) -> HeadState:
@@ -200,9 +208,13 @@ def _purge_draft(record_ids: Sequence[str]) -> Draft:
     return Draft(text, Kind.STATE, Novelty.NOVEL, {RESERVED_KEY: {"records": list(record_ids)}})
 
 
-def _repeated(line: Line) -> Draft:
-    """A record that lost its place in the chain, to be appended with where it stood."""
+def _repeated(line: Line, renamed: Mapping[str, str]) -> Draft:
+    """A record that lost its place in the chain, to be appended with where it stood.
+
+    It names those that were ``renamed`` before it by the ids that they have now: a memory that was to be
+    forgotten stays so.
+    """
     record = line.record()
     stood = {"record_id": record.record_id, "seq": record.seq, "timestamp": record.timestamp}
-    metadata = {**record.metadata, REPAIRED_KEY: stood}
+    metadata = {**with_names(record.metadata, renamed), REPAIRED_KEY: stood}
     return Draft(record.text, record.kind, record.novelty, metadata, timestamp=record.at)

@@ -85,6 +85,22 @@ def operation_of(record: Record) -> Operation | None:
     )
 
 
+def with_names(metadata: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
+    """Return a record's metadata in which records that have new ids are named by these.
+
+    An operation names its target, a fold its originals; see what a repair does (FORMAT.md §8a).
+    """
+    named = dict(metadata)
+    operation, originals = metadata.get(OPERATION), metadata.get("originals")
+    if isinstance(operation, Mapping) and operation.get("target") in renamed:
+        named[OPERATION] = {**operation, "target": renamed[operation["target"]]}
+    if isinstance(originals, list):
+        named["originals"] = [
+            renamed.get(name, name) if isinstance(name, str) else name for name in originals
+        ]
+    return named
+
+
 def hidden_ids(records: Iterable[Record]) -> set[str]:
     """Return the ids of all records of a journal that are to be forgotten, or are folds of such.
 
