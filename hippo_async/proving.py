@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from hippo_async.workers import unhurried
+
 if TYPE_CHECKING:
     from hippo_async.anchors import AnchorRun, Publisher
     from hippo_async.backup import BackupReport
@@ -72,7 +74,7 @@ class Proving:
 
         await self.flush()
         ledger = Ledger(self.data_dir, agent_id=self.agent_id, files=self._tools.files)
-        records = (record for record, _ in self._running.journal.scan())
+        records = (record for record, _ in unhurried(self._running.journal.scan()))
         return await publish_due(records, ledger, publishers, self._tools.clock)
 
     async def backup(self, destination: str | Path, *, with_keys: bool = False) -> BackupReport:

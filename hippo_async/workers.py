@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from queue import SimpleQueue
@@ -30,6 +30,14 @@ def step_aside() -> None:
     than that steps aside between its parts.
     """
     sleep(1e-6)
+
+
+def unhurried(items: Iterable[T], *, every: int = 64) -> Iterator[T]:
+    """Yield items and step aside after every so many: for long work that nobody waits for."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % every == 0:
+            step_aside()
 
 
 class OneAtATime:

@@ -261,3 +261,10 @@ def test_a_worker_works_while_the_interpreter_exits() -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     assert (done.stdout, done.stderr) == ("still works\n", "")
+
+
+def test_long_work_steps_aside_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    aside: list[int] = []
+    monkeypatch.setattr(workers, "step_aside", lambda: aside.append(1))
+    assert list(workers.unhurried(range(200), every=64)) == list(range(200))
+    assert len(aside) == 3
