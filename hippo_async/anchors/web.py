@@ -57,11 +57,12 @@ class Endpoint:
         Raises :class:`PublishFailed` if the server cannot be reached, answers with anything but 2xx, or has
         not answered in time.
         """
+        certificates = await anyio.to_thread.run_sync(_certificates)  # which imports httpx, off the loop
         import httpx
 
         try:
             with anyio.fail_after(self.seconds):
-                answer = await self._post(body, content_type)
+                answer = await self._post(body, content_type, certificates)
         except TimeoutError:
             raise PublishFailed(self.shown, f"no answer within {self.seconds:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -70,10 +71,9 @@ class Endpoint:
             raise PublishFailed(self.shown, f"the server answered {answer.status}")
         return answer
 
-    async def _post(self, body: bytes, content_type: str) -> Answer:
+    async def _post(self, body: bytes, content_type: str, certificates: ssl.SSLContext) -> Answer:
         import httpx
 
-        certificates = await anyio.to_thread.run_sync(_certificates)
         async with (
             httpx.AsyncClient(verify=certificates, timeout=self.seconds) as client,
             client.stream("POST", self.url, content=body, headers={"Content-Type": content_type}) as answer,
