@@ -57,7 +57,7 @@ def carrying(db: sqlite3.Connection, tag: str, *, filters: Filters, limit: int) 
             "SELECT r.seq FROM tags AS named CROSS JOIN records AS r ON r.seq = named.seq",
             "WHERE named.tag = :named AND",
             where,
-            "ORDER BY r.seq DESC LIMIT :limit",
+            "ORDER BY named.seq DESC LIMIT :limit",
         )
     )
     found = db.execute(query, values | {"named": regular(tag), "limit": limit})

@@ -44,17 +44,24 @@ async def make_memos(engine: Engine, *, now: datetime, write: WriteMemo, count: 
     made = 0
     for scope, month in await engine.lives.months_without_memo(before=utc_timestamp(now)[:7]):
         memo = await _memo(engine, scope, month, count)
-        try:
-            await write(memo)
-        except Forgotten:
-            continue
-        made += 1
+        if memo is not None:
+            made += await _written(memo, write)
     return made
 
 
-async def _memo(engine: Engine, scope: Sequence[str], month: str, count: TokenCounter) -> Memo:
+async def _written(memo: Memo, write: WriteMemo) -> bool:
+    try:
+        await write(memo)
+    except Forgotten:
+        return False
+    return True
+
+
+async def _memo(engine: Engine, scope: Sequence[str], month: str, count: TokenCounter) -> Memo | None:
     library = engine.library
     records = await library.run(library.records_by_seq, await engine.lives.told_in(scope, month))
     turns = [as_turn(record, count) for record in records]
+    if not turns:
+        return None
     folded = await anyio.to_thread.run_sync(lambda: fold_text(turns, limit_tokens=MEMO_TOKENS, count=count))
     return Memo(tuple(scope), month, f"{month}: {folded.text}", tuple(one.record_id for one in records))

@@ -24,10 +24,20 @@ CHUNK = 500  # turns between two flushes, far below what the buffer holds
 
 
 def memory(folder: Path, *, embedder: Embedder | str = "none") -> Hippocampus:
-    """Return a memory over ``folder``, not yet open, that finds by words only if nothing else is said."""
+    """Return a memory over ``folder``, not yet open, that finds by words only if nothing else is said.
+
+    Maintenance does not come by itself: it would be part of one run and not of the next.
+    """
     from hippo_async import Hippocampus
 
-    return Hippocampus(folder, agent_id=AGENT, key=KEY, embedder=embedder, witness=folder / "witness")
+    return Hippocampus(
+        folder,
+        agent_id=AGENT,
+        key=KEY,
+        embedder=embedder,
+        witness=folder / "witness",
+        maintenance=False,
+    )
 
 
 def journal(folder: Path) -> Journal:
