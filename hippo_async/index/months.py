@@ -12,8 +12,8 @@ LAST = "~"
 """Sorts behind whatever else may follow the name of a month."""
 
 MEMO_RECORDS = 300
-"""Of a month that says more, the memo is made of so many records: those that say most. Folding a thousand turns
-of real talk keeps an event loop waiting for 16 ms, 300 for 5."""
+"""Of a month that says more, the memo is made of so many records: those that say most. Folding a thousand
+turns of real talk keeps an event loop waiting for 16 ms, 300 for 5."""
 
 _TOLD = "r.searchable AND ifnull(r.role, 'user') IN ('user', 'assistant') AND r.tags NOT LIKE '%\"status:%'"
 """What was said or remembered, and not made of other records."""
