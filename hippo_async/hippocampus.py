@@ -29,7 +29,7 @@ from hippo_async.lifecycle.maintenance import Source
 from hippo_async.lifecycle.schedule import Schedule
 from hippo_async.place import Place, Tools, named_witness, place_of
 from hippo_async.protocols import Clock, EmbedderChoice, Summarizer, Tagger, TokenCounter
-from hippo_async.records import FOLDED_EVENT, FOLDED_TAG, Briefing, Kind, Recall, Record, Turn
+from hippo_async.records import FOLDED_TAG, Briefing, Kind, Recall, Record, Turn, fold_metadata
 from hippo_async.selection import filters_of, kind_of, limit_of
 from hippo_async.status import Status, status_of
 from hippo_async.summary import summarized, without_forgotten
@@ -281,11 +281,7 @@ class Hippocampus(Tending):
         if summary is None:
             summary = (await library.run(fold_text, turns, count=self._count)).text
         source = "tool" if any(turn.role == "tool" for turn in turns) else "self"
-        ours = {
-            "event": FOLDED_EVENT,
-            "turns": len(turns),
-            "originals": originals,
-        }
+        ours = fold_metadata(originals, turns=len(turns))
         labels = Labels(None, session, scope, [FOLDED_TAG], source, None, None, ours=ours)
         return (await self._write(summary, labels, Kind.STATE)).record
 

@@ -372,6 +372,12 @@ class Briefing:
     record_ids: tuple[str, ...] = ()
 
 
+def fold_metadata(originals: Sequence[str], *, turns: int, month: str | None = None) -> dict[str, Any]:
+    """What the metadata say of a fold of so many turns (L17), or of a memo of a month (L19)."""
+    made = {"event": FOLDED_EVENT, "turns": turns, "originals": list(originals)}
+    return made if month is None else {**made, "month": month}
+
+
 def utc_timestamp(moment: datetime) -> str:
     """Write an aware moment as ``YYYY-MM-DDTHH:MM:SS.ffffffZ``.
 

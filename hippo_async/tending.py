@@ -28,7 +28,7 @@ from hippo_async.lives.identity import CONTENT, Identity
 from hippo_async.lives.media import check_media, check_text
 from hippo_async.lives.states import MemoryState, Pending, Task
 from hippo_async.proving import Proving
-from hippo_async.records import FOLDED_EVENT, MONTH_TAG, MONTHLY_TAG, Kind, Record, utc_timestamp
+from hippo_async.records import MONTH_TAG, MONTHLY_TAG, Kind, Record, fold_metadata, utc_timestamp
 from hippo_async.tags import tagged
 
 if TYPE_CHECKING:
@@ -292,12 +292,7 @@ class Tending(Proving):
 
     async def _write_memo(self, memo: Memo) -> None:
         key = f"month:{memo.month}:{json.dumps(memo.scope)}"
-        ours = {
-            "event": FOLDED_EVENT,
-            "turns": len(memo.originals),
-            "originals": list(memo.originals),
-            "month": memo.month,
-        }
+        ours = fold_metadata(memo.originals, turns=len(memo.originals), month=memo.month)
         tags = [MONTHLY_TAG, MONTH_TAG + memo.month]
         labels = Labels(None, None, memo.scope, tags, "self", key, None, ours=ours)
         await self._write(memo.text, labels, Kind.STATE)

@@ -17,7 +17,7 @@ from hippo_async.lives import Act, Operation
 from hippo_async.lives.identity import CONTENT, KEY, KEY_PREFIX, SCOPE, content_hash
 from hippo_async.lives.states import Pending
 from hippo_async.raw import Erasure
-from hippo_async.records import FOLDED_EVENT, Record, Turn, utc_timestamp
+from hippo_async.records import Record, Turn, fold_metadata, utc_timestamp
 
 if TYPE_CHECKING:
     from hippo_async.engine import Engine
@@ -145,11 +145,10 @@ async def _make_again(engine: Engine, fold: Record, refold: Refold, count: Token
     if not turns:
         return
     text = (await anyio.to_thread.run_sync(lambda: fold_text(turns, count=count))).text
-    left = [turn.record_id for turn in turns]
+    left = [turn.record_id for turn in turns if turn.record_id]
     month = fold.metadata.get("month")
-    of_month = {} if month is None else {"month": month}
     said = text if month is None else f"{month}: {text}"
-    await refold(said, fold, {"event": FOLDED_EVENT, "turns": len(turns), "originals": left, **of_month})
+    await refold(said, fold, fold_metadata(left, turns=len(turns), month=month))
 
 
 def as_turn(record: Record, count: TokenCounter) -> Turn:
