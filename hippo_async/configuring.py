@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfoNotFoundError
 
 from hippo_async.config import INVALID_FILE, OVERRIDDEN, Settings
 from hippo_async.config.document import edited
@@ -21,6 +22,7 @@ from hippo_async.config.names import Given, Key
 from hippo_async.config.settings import NAMES, validated
 from hippo_async.errors import ConfigError
 from hippo_async.files import Files
+from hippo_async.lives.calendar import Calendar
 
 CONFIG_FILE = "config.toml"
 NAMED_BY = "HIPPO_CONFIG"
@@ -50,6 +52,7 @@ def load_layers(data_dir: Path, environ: Mapping[str, str], *, files: Files) -> 
         raise ConfigError(NAMED_BY, f"there is no file {file}", code=INVALID_FILE, value=str(file))
     found = layered(read_text(file, files), environ, file=str(file))
     _stay(found.given, data_dir)
+    _find_zone(found.settings, found.given)
     return found
 
 
@@ -93,7 +96,9 @@ class Configuration:
 
     def load(self) -> Settings:
         """Read environment and file, unless the settings were passed in. Raises as :func:`load_settings`."""
-        if not self._explicit:
+        if self._explicit:
+            _find_zone(self.current)
+        else:
             self.current = load_settings(self._data_dir, files=self._files)
         return self.current
 
@@ -109,6 +114,7 @@ class Configuration:
             }
             _refuse_overridden(changes, environ)
             settings = validated(changes, base=self.current)
+            _find_zone(settings, changes)
             save(changes, self._data_dir, environ, files=self._files)
             self.current = settings
             adopt(settings)
@@ -122,6 +128,19 @@ def _refuse_overridden(changes: Mapping[Key, Given], environ: Mapping[str, str])
         if key in held:
             reason = f"the environment sets it; change {held[key].spelled} instead"
             raise ConfigError(one.spelled, reason, code=OVERRIDDEN, value=one.value)
+
+
+def _find_zone(settings: Settings, given: Mapping[Key, Given] | None = None) -> None:
+    """Read the time zone from the disk, once and for all. Raises :class:`ConfigError` if there is none."""
+    try:
+        Calendar(settings.time_zone).find()
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        one = (given or {}).get("time_zone")
+        reason = f"there is no time zone {settings.time_zone!r} on this machine"
+        where = place(one.file) if one else ""
+        raise ConfigError(
+            one.spelled if one else "time_zone", reason + where, value=settings.time_zone
+        ) from None
 
 
 def _stay(given: Mapping[Key, Given], data_dir: Path) -> None:

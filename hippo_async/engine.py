@@ -25,6 +25,7 @@ from hippo_async.files import Files
 from hippo_async.index import Index
 from hippo_async.index.analyzer import terms
 from hippo_async.journal import GivenKeys, KeyFiles, Keyring, Lineage, Marker, OpenReport
+from hippo_async.lives.calendar import Calendar
 from hippo_async.place import Place, Tools
 from hippo_async.protocols import Embedder
 from hippo_async.recall.library import Library
@@ -58,9 +59,11 @@ class Engine:
             generation=journal.generation,
             files=tools.files,
         )
-        half_life = _half_life(tools.settings)
         self.marker: Marker = journal.marker()
-        self.library: Library = Library(journal, index, clock=tools.clock, half_life=half_life)
+        half_life, calendar = _times(tools.settings)
+        self.library: Library = Library(
+            journal, index, clock=tools.clock, half_life=half_life, calendar=calendar
+        )
         self.lives: Lives = Lives(self.library)
         self.erasing: OneAtATime = OneAtATime()
         self.judge: NoveltyJudge = NoveltyJudge(terms)
@@ -127,7 +130,7 @@ class Engine:
     def adopt(self, settings: Settings) -> None:
         """Go by changed settings from the next turn and the next question on. From any thread."""
         capture = settings.capture
-        self.library.decay(_half_life(settings))
+        self.library.adjust(*_times(settings))
         self.raw.settings = settings.raw
         self.sink.tags_itself = settings.tags.automatic
         self.pipeline.adjust(
@@ -222,8 +225,8 @@ def find_keys(place: Place, files: Files, *, make: bool = True) -> Keyring:
     return keys
 
 
-def _half_life(settings: Settings) -> timedelta:
-    return timedelta(days=settings.decay.half_life_days)
+def _times(settings: Settings) -> tuple[timedelta, Calendar]:
+    return timedelta(days=settings.decay.half_life_days), Calendar(settings.time_zone)
 
 
 def _mostly_english(records: Sequence[Record]) -> bool:

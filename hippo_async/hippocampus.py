@@ -175,9 +175,10 @@ class Hippocampus(Tending):
         ``patch`` maps keys to values, nested or dotted, in either spelling: ``{"raw.maxResultTokens": 500}``.
         The whole is validated as at the start; then it is durable, then it holds:
 
-        - at once: ``briefing``, ``max_recall_top_k``, ``capture``, ``context``, ``retrieval``, ``decay``,
-          ``raw`` but for ``raw.retention_days``; what reads :attr:`settings` when it acts sees all of them;
-        - from the next maintenance: ``raw.retention_days``, ``active_set``, ``temp``, ``review``;
+        - at once: ``briefing``, ``time_zone``, ``max_recall_top_k``, ``capture``, ``context``, ``retrieval``,
+          ``decay``, ``active_set``, ``raw`` but for ``raw.retention_days``; what reads :attr:`settings` when
+          it acts sees all of them;
+        - from the next maintenance: ``raw.retention_days``, ``temp``, ``enable_reflection``, ``review``;
         - from the next open: ``migrate_from``, ``auto_maintain_on_boot``;
         - ``data_dir`` takes the present directory only: a memory is migrated, it does not jump.
 

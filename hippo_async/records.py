@@ -15,9 +15,11 @@ tags       list of strings
 turn_id    random id of the captured turn
 key        the capturer's own id of the turn, for deduplication
 tool       name of the tool whose result this is
-event      ``folded_summary`` for a fold (L17) or a month's memo (L19), ``remembered``, ``checkpoint``
-originals  record ids that a fold was made of
-month      ``YYYY-MM`` of a month's memo, which is a fold of that month (L19)
+event      ``folded_summary`` for a fold (L17), a month's memo (L19) or a summary (L20), ``trend``,
+           ``remembered``, ``checkpoint``
+originals  record ids that a fold or a trend was made of
+subject    ``{"layer", "name", "seen"}``: of which month or tag a memo, summary or trend is, and how many
+           records there were of it
 identity   which memories are the same as this one, of those that were remembered (L22)
 media      ``{"url", "type"}`` of a picture, video, document or sound (L15)
 task       ``{"id", "progress"}`` of a checkpoint (L14)
@@ -39,9 +41,9 @@ from hippo_async.errors import InvalidInput
 
 FOLDED_TAG = "status:folded"
 FOLDED_EVENT = "folded_summary"
-MONTHLY_TAG = "status:monthly"
 MONTH_TAG = "month:"
 """Begins the tag that names the month of a memo: ``month:2026-03``."""
+TREND_EVENT = "trend"
 REMEMBERED = "remembered"
 CHECKPOINT = "checkpoint"
 OPERATION = "hippo_operation"
@@ -372,10 +374,9 @@ class Briefing:
     record_ids: tuple[str, ...] = ()
 
 
-def fold_metadata(originals: Sequence[str], *, turns: int, month: str | None = None) -> dict[str, Any]:
-    """What the metadata say of a fold of so many turns (L17), or of a memo of a month (L19)."""
-    made = {"event": FOLDED_EVENT, "turns": turns, "originals": list(originals)}
-    return made if month is None else {**made, "month": month}
+def fold_metadata(originals: Sequence[str], *, turns: int) -> dict[str, Any]:
+    """What the metadata say of a fold of so many turns (L17)."""
+    return {"event": FOLDED_EVENT, "turns": turns, "originals": list(originals)}
 
 
 def utc_timestamp(moment: datetime) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hippo_async.briefing import BriefItem, compose, select_recent, trusted
 from hippo_async.config import Settings
 from hippo_async.errors import InvalidInput
+from hippo_async.lives.layers import STATUS
 from hippo_async.protocols import TokenCounter
 from hippo_async.records import Briefing, Filters, Hit, Kind, Record
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from hippo_async.recall.library import Library
 
 RECENT_ROWS = 2000
+DERIVED = frozenset(STATUS.values())
+"""Tags of what maintenance makes of memories: it comes after them, and is no news."""
+
 CHARS_PER_TOKEN = 4
 
 
@@ -39,13 +43,16 @@ def select_briefing(
     shown = set(library.ids_by_key(list(exclude_keys)).values())
     hits = library.search(query, filters=filters, limit=top_k) if query else []
     found = [hit.record for hit in hits if _is_wanted(hit.record) and shown.isdisjoint(_ids(hit))]
-    found.sort(key=lambda record: record.is_fold)
+    found.sort(key=lambda record: record.is_fold or not DERIVED.isdisjoint(record.tags))
     room = budget * CHARS_PER_TOKEN - sum(len(record.text) for record in found)
     rows = islice(library.newest(filters=filters, include_routine=False), RECENT_ROWS)
     new = (
         row
         for row in rows
-        if row.kind is not Kind.ERROR and row.role != "system" and row.record_id not in shown
+        if row.kind is not Kind.ERROR
+        and row.role != "system"
+        and row.record_id not in shown
+        and DERIVED.isdisjoint(row.tags)
     )
     recent = [record for record in library.read(_within(new, room)) if _is_wanted(record)]
     items = [BriefItem(record, "recalled") for record in found]

@@ -5,7 +5,6 @@ The part of :class:`hippo_async.Hippocampus` that is about the life of memories.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,6 @@ from hippo_async.errors import Forgotten, MaintenanceInFlight, NotFound
 from hippo_async.lifecycle import forgetting
 from hippo_async.lifecycle.forgetting import Erased
 from hippo_async.lifecycle.maintenance import MaintenanceReport, Progress, Source, run_steps
-from hippo_async.lifecycle.months import Memo, make_memos
 from hippo_async.lifecycle.remembering import (
     Remembered,
     checkpoint_metadata,
@@ -25,16 +23,15 @@ from hippo_async.lifecycle.remembering import (
 from hippo_async.lifecycle.steps import Round
 from hippo_async.lives import Act, Operation
 from hippo_async.lives.identity import CONTENT, Identity
+from hippo_async.lives.layers import Derived
 from hippo_async.lives.media import check_media, check_text
 from hippo_async.lives.states import MemoryState, Pending, Task
-from hippo_async.proving import Proving
-from hippo_async.records import MONTH_TAG, MONTHLY_TAG, Kind, Record, fold_metadata, utc_timestamp
+from hippo_async.overview import Overview
+from hippo_async.records import Kind, Record
 from hippo_async.tags import tagged
 
 if TYPE_CHECKING:
-    from hippo_async.config import Settings
-    from hippo_async.protocols import Tagger, TokenCounter
-    from hippo_async.tagging import TagGraph
+    from hippo_async.protocols import Tagger
 
 
 class Written(NamedTuple):
@@ -44,16 +41,12 @@ class Written(NamedTuple):
     is_new: bool
 
 
-class Tending(Proving):
+class Tending(Overview):
     """Writes memories on purpose, and what is done to them. What it needs, the public class has."""
 
-    _count: TokenCounter
     _tagger: Tagger | None
 
     if TYPE_CHECKING:
-
-        @property
-        def settings(self) -> Settings: ...
 
         async def _write(
             self, content: str, labels: Labels, kind: Kind | str, timestamp: datetime | None = None
@@ -98,7 +91,7 @@ class Tending(Proving):
             policy=self.settings.identity.event_time_policy,
             occurred=occurred,
             occurrence=occurrence,
-            now=self._tools.clock.now(),
+            now=self._calendar.here(self._tools.clock.now()),
         )
         known = await self._refuse_forgotten(identity)
         if not tags and not known:
@@ -185,7 +178,7 @@ class Tending(Proving):
             now=self._tools.clock.now(),
             operate=self._operate,
             refold=self._refold,
-            count=self._count,
+            press=self._press,
         )
 
     # ------------------------------------------------------------- looking after
@@ -196,11 +189,11 @@ class Tending(Proving):
         """Do all that is due, step by step, and say what each step did (L24).
 
         Erases what is to be forgotten, demotes a task of which nothing was heard for seven days, removes raw
-        shards older than ``raw.retention_days``, makes the memo of each month that is over (L19), anchors
-        finished days, counts reviews and bytes. A step that
-        fails is reported, and stops no other. It comes by itself 30 seconds after opening, by
-        ``maintenance_cron``, and after ``dream_idle_minutes`` in which nobody used the memory. Killed or
-        cancelled anywhere, the next round ends where this one would have.
+        shards older than ``raw.retention_days``, makes the memo of each month that is over (L19), keeps
+        trends and, with ``enable_reflection``, summarizes topics (L20), anchors finished days, counts reviews
+        and bytes. A step that fails is reported, and stops no other. It comes by itself 30 seconds after
+        opening, by ``maintenance_cron``, and after ``dream_idle_minutes`` in which nobody used the memory.
+        Killed or cancelled anywhere, the next round ends where this one would have.
 
         Raises :class:`~hippo_async.errors.MaintenanceInFlight` while another one runs.
         """
@@ -216,7 +209,7 @@ class Tending(Proving):
                 operate=self._operate,
                 erase_due=self.erase_due,
                 anchor=self._anchor_finished_days,
-                make_memos=self._make_memos,
+                layers=self._layers(),
             ).steps()
             return await run_steps(
                 steps,
@@ -227,37 +220,6 @@ class Tending(Proving):
             )
         finally:
             engine.maintaining.release()
-
-    async def active_task(self, *, scope: Sequence[str] = ()) -> Task | None:
-        """Return the one task in progress of a scope, if there is one (L14)."""
-        await self._running.flush()
-        return await self._running.lives.active_task(scope)
-
-    async def reviews(self, *, scope: Sequence[str] = ()) -> list[MemoryState]:
-        """Return the memories whose review is due, the longest due first; none if reviews are off (L12)."""
-        if not self.settings.review.enabled:
-            return []
-        await self._running.flush()
-        return await self._running.lives.due_reviews(scope, by=utc_timestamp(self._tools.clock.now()))
-
-    async def pending_deletes(self, *, scope: Sequence[str] = ()) -> list[Pending]:
-        """Return what is to be forgotten, the soonest due first, and what was erased (L1)."""
-        return await forgetting.pending_in(self._running, scope)
-
-    async def active_tags(self, *, scope: Sequence[str] = (), most: int = 50) -> list[tuple[str, int]]:
-        """Return the tags in use with the number of their records, the most frequent first (L1)."""
-        await self._running.flush()
-        return await self._running.lives.tags_in_use(scope, most=most)
-
-    async def tag_graph(self, *, scope: Sequence[str] = (), max_edges: int | None = None) -> TagGraph:
-        """Return the tags of a scope and which of them stand together (L20), made anew from what is there.
-
-        At most ``max_edges`` edges, ``graph_max_edges`` if not given. Takes time with the number of records:
-        some 0.7 s for 100,000.
-        """
-        most = self.settings.graph_max_edges if max_edges is None else max_edges
-        await self._running.flush()
-        return await self._running.lives.tag_graph(scope, max_edges=most)
 
     # ------------------------------------------------------------- how
 
@@ -285,17 +247,11 @@ class Tending(Proving):
             raise NotFound(f"record {record_id} is no memory that was remembered")
         return found
 
-    async def _make_memos(self) -> int:
-        return await make_memos(
-            self._running, now=self._tools.clock.now(), write=self._write_memo, count=self._count
+    async def _write_derived(self, derived: Derived) -> None:
+        labels = Labels(
+            None, None, derived.scope, derived.subject.tags, "self", None, None, ours=derived.metadata
         )
-
-    async def _write_memo(self, memo: Memo) -> None:
-        key = f"month:{memo.month}:{json.dumps(memo.scope)}"
-        ours = fold_metadata(memo.originals, turns=len(memo.originals), month=memo.month)
-        tags = [MONTHLY_TAG, MONTH_TAG + memo.month]
-        labels = Labels(None, None, memo.scope, tags, "self", key, None, ours=ours)
-        await self._write(memo.text, labels, Kind.STATE)
+        await self._write(derived.text, labels, Kind.STATE)
 
     async def _anchor_finished_days(self) -> int:
         return len((await self.publish_anchors()).anchored)

@@ -17,6 +17,7 @@ from hippo_async.records import (
     FOLDED_EVENT,
     OPERATION,
     REMEMBERED,
+    TREND_EVENT,
     Draft,
     Kind,
     Novelty,
@@ -25,7 +26,7 @@ from hippo_async.records import (
 )
 
 RESERVED = {"hippo", OPERATION}
-OUR_EVENTS = (FOLDED_EVENT, REMEMBERED, CHECKPOINT)
+OUR_EVENTS = (FOLDED_EVENT, TREND_EVENT, REMEMBERED, CHECKPOINT)
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SOURCE_OF_ROLE = {

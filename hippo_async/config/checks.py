@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
 CRON_FIELDS = 5
+_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,3}")
 ANY_DAY = datetime(2000, 1, 1)  # noqa: DTZ001 - an expression fires or not in whatever time zone
 
 
@@ -59,3 +61,10 @@ def nameable(path: str | None) -> str | None:
     if path is not None and "\0" in path:
         raise ValueError("it holds a NUL character")
     return path
+
+
+def zone_like(name: str) -> str:
+    """Refuse what cannot be the name of a time zone. Whether there is one says the disk, at the next open."""
+    if not _ZONE.fullmatch(name):
+        raise ValueError("it is no time zone")
+    return name

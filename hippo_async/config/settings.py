@@ -43,6 +43,11 @@ Source = Annotated[
     AfterValidator(checks.nameable),
     Takes("a path; empty, so that old names are looked for; or null"),
 ]
+Zone = Annotated[
+    str,
+    AfterValidator(checks.zone_like),
+    Takes("the name of a time zone, such as 'UTC' or 'Europe/Berlin'"),
+]
 Cron = Annotated[
     str,
     AfterValidator(checks.firing),
@@ -59,6 +64,7 @@ class Settings(Section):
 
     data_dir: DataDir = None
     migrate_from: Source = None
+    time_zone: Zone = "UTC"
     maintenance_cron: Cron = "0 */6 * * *"
     briefing: bool = True
     prompt_section: bool = True

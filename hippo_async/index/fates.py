@@ -10,13 +10,14 @@ from collections.abc import Iterable
 
 from hippo_async.index.rows import packed
 from hippo_async.lives import Act, Operation, operation_of
+from hippo_async.lives.layers import Layer, originals_of, seen_by, subject_of
 from hippo_async.lives.reviews import due_after
 from hippo_async.records import CHECKPOINT, REMEMBERED, Record
 
 TABLES = """
 CREATE TABLE memories (
     seq INTEGER PRIMARY KEY, event_id TEXT NOT NULL, count INTEGER NOT NULL,
-    confirmed INTEGER NOT NULL, step INTEGER NOT NULL, due TEXT
+    confirmed INTEGER NOT NULL, step INTEGER NOT NULL, due TEXT, touched TEXT NOT NULL
 );
 CREATE INDEX memories_events ON memories (event_id);
 CREATE INDEX memories_due ON memories (due) WHERE due IS NOT NULL;
@@ -35,14 +36,36 @@ CREATE TABLE sources (
     original TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (original, seq)
 ) WITHOUT ROWID;
 CREATE INDEX sources_folds ON sources (seq);
+CREATE TABLE episodes (
+    original TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (original, seq)
+) WITHOUT ROWID;
+CREATE INDEX episodes_trends ON episodes (seq);
+CREATE TABLE layers (
+    seq INTEGER PRIMARY KEY, scope TEXT NOT NULL, layer TEXT NOT NULL, name TEXT NOT NULL,
+    seen INTEGER NOT NULL
+);
+CREATE INDEX layers_subjects ON layers (layer, scope, name, seq);
 """
 """``memories`` were remembered, ``checkpoints`` say how far tasks are, ``forgotten`` are hidden or erased,
-``marks`` stand for what was erased, ``sources`` are what folds were made of, also by way of other folds."""
+``marks`` stand for what was erased, ``sources`` are what folds were made of, also by way of other folds,
+``episodes`` what trends were made of, ``layers`` are the memories that are of a subject."""
 
 _SHOW = """
 UPDATE records SET searchable = findable
     AND record_id NOT IN (SELECT record_id FROM forgotten)
     AND seq NOT IN (SELECT seq FROM sources WHERE original IN (SELECT record_id FROM forgotten))
+    AND (
+        seq NOT IN (SELECT seq FROM episodes)
+        OR EXISTS (
+            SELECT 1 FROM episodes
+            WHERE seq = records.seq AND original NOT IN (SELECT record_id FROM forgotten)
+        )
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM layers AS this
+        JOIN layers AS later ON (later.layer, later.scope, later.name) = (this.layer, this.scope, this.name)
+        WHERE this.seq = records.seq AND later.seq > this.seq
+    )
     AND NOT EXISTS (
         SELECT 1 FROM checkpoints AS this
         JOIN checkpoints AS later ON (later.scope, later.task) = (this.scope, this.task)
@@ -65,27 +88,41 @@ def add(db: sqlite3.Connection, record: Record) -> bool:
     operation = operation_of(record)
     if operation is not None:
         return _apply(db, operation, at=record.timestamp)
+    changed = _add_derived(db, record)
     if record.is_fold:
-        return _add_fold(db, record)
+        return _add_fold(db, record) or changed
     if record.event == CHECKPOINT:
         return _add_checkpoint(db, record)
     if record.event == REMEMBERED:
         _add_memory(db, record)
-    return False
+    return changed
 
 
 def _add_memory(db: sqlite3.Connection, record: Record) -> None:
     identity = record.metadata.get("identity")
     event_id = identity.get("event_id") if isinstance(identity, dict) else None
-    values = (record.seq, str(event_id), 1, 0, 0, due_after(record.timestamp, 0))
-    db.execute("INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?)", values)
+    values = (record.seq, str(event_id), 1, 0, 0, due_after(record.timestamp, 0), record.timestamp)
+    db.execute("INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def _add_derived(db: sqlite3.Connection, record: Record) -> bool:
+    """A later memory of a subject takes the place of the one before, for good."""
+    subject = subject_of(record)
+    if subject is None:
+        return False
+    values = (packed(record.scope), subject.layer, subject.name)
+    db.execute("INSERT INTO layers VALUES (?, ?, ?, ?, ?)", (record.seq, *values, seen_by(record)))
+    if subject.layer is Layer.TREND:
+        rows = [(original, record.seq) for original in originals_of(record)]
+        db.executemany("INSERT OR IGNORE INTO episodes VALUES (?, ?)", rows)
+    found = db.execute("SELECT seq FROM layers WHERE (scope, layer, name) = (?, ?, ?)", values)
+    seqs = [seq for (seq,) in found]
+    _show(db, seqs)
+    return len(seqs) > 1
 
 
 def _add_fold(db: sqlite3.Connection, fold: Record) -> bool:
-    originals = fold.metadata.get("originals")
-    if not isinstance(originals, list):
-        return False
-    rows = [(original, fold.seq) for original in originals if isinstance(original, str)]
+    rows = [(original, fold.seq) for original in originals_of(fold)]
     db.executemany("INSERT OR IGNORE INTO sources VALUES (?, ?)", rows)
     db.execute(
         "INSERT OR IGNORE INTO sources SELECT s.original, :fold FROM sources AS s JOIN records USING (seq)"
@@ -130,7 +167,7 @@ def _apply(db: sqlite3.Connection, operation: Operation, *, at: str) -> bool:
     [seq] = found
     match operation.act:
         case Act.REPEATED:
-            db.execute("UPDATE memories SET count = count + 1 WHERE seq = ?", (seq,))
+            db.execute("UPDATE memories SET count = count + 1, touched = ? WHERE seq = ?", (at, seq))
         case Act.REINFORCED:
             _confirm(db, seq, at)
         case Act.DEMOTED:
@@ -145,8 +182,11 @@ def _apply(db: sqlite3.Connection, operation: Operation, *, at: str) -> bool:
             db.executemany("INSERT OR IGNORE INTO marks VALUES (?, ?)", rows)
     if operation.act not in (Act.FORGOTTEN, Act.RESTORED):
         return False
-    made = db.execute("SELECT seq FROM sources WHERE original = ?", (target,))
-    _show(db, [seq, *_of_same_task(db, seq), *(fold for (fold,) in made.fetchall())])
+    made = db.execute(
+        "SELECT seq FROM sources WHERE original = :of UNION SELECT seq FROM episodes WHERE original = :of",
+        {"of": target},
+    )
+    _show(db, [seq, *_of_same_task(db, seq), *(derived for (derived,) in made.fetchall())])
     return True
 
 
@@ -155,8 +195,8 @@ def _confirm(db: sqlite3.Connection, seq: int, at: str) -> None:
     if found is not None:
         step = found[0] + 1
         db.execute(
-            "UPDATE memories SET confirmed = confirmed + 1, step = ?, due = ? WHERE seq = ?",
-            (step, due_after(at, step), seq),
+            "UPDATE memories SET confirmed = confirmed + 1, step = ?, due = ?, touched = ? WHERE seq = ?",
+            (step, due_after(at, step), at, seq),
         )
 
 

@@ -8,6 +8,9 @@ from hippo_async.index.rows import packed
 from hippo_async.language.plain import regular
 from hippo_async.records import Filters, utc_timestamp
 
+TOLD = "r.searchable AND ifnull(r.role, 'user') IN ('user', 'assistant') AND r.tags NOT LIKE '%\"status:%'"
+"""The condition over ``records r`` for what was said or remembered, and not made of other records."""
+
 _CLAUSES = {
     "scope": "r.scope = :scope",
     "session": "r.session = :session",

@@ -97,15 +97,6 @@ def pending_in(db: sqlite3.Connection, scope: Sequence[str], mark: str) -> list[
     return [Pending(record_id, since, due, bool(erased)) for record_id, since, due, erased in found]
 
 
-def tags_in_use(db: sqlite3.Connection, scope: Sequence[str], *, most: int) -> list[tuple[str, int]]:
-    """Return the tags that searches can find in a scope, with their numbers, the most frequent first."""
-    return db.execute(
-        "SELECT tag, count(*) FROM tags JOIN records AS r USING (seq) WHERE r.scope = ? AND r.searchable"
-        " GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ?",
-        (packed(scope), most),
-    ).fetchall()
-
-
 def overdue(db: sqlite3.Connection, *, by: str) -> list[str]:
     """Return the ids of records that are due to be erased at a moment and still have their text.
 
@@ -122,11 +113,17 @@ def overdue(db: sqlite3.Connection, *, by: str) -> list[str]:
 
 
 def hidden(db: sqlite3.Connection) -> set[str]:
-    """Return the ids of all records that have a text and are to be forgotten, or were made of such."""
+    """Return the ids of all records that have a text and are to be forgotten, or were made of such.
+
+    A fold of any of them, a trend of nothing else.
+    """
     found = db.execute(
         "SELECT record_id FROM forgotten JOIN records USING (record_id) WHERE findable"
         " UNION SELECT r.record_id FROM forgotten JOIN sources ON original = forgotten.record_id"
         " JOIN records AS r USING (seq) WHERE r.findable"
+        " UNION SELECT r.record_id FROM episodes AS any JOIN records AS r USING (seq) WHERE r.findable"
+        " AND NOT EXISTS (SELECT 1 FROM episodes AS seen WHERE seen.seq = any.seq"
+        " AND seen.original NOT IN (SELECT record_id FROM forgotten))"
     )
     return {name for (name,) in found}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hippo_async.index import analyzer, fates
 
-VERSION = 5
+VERSION = 6
 """Raised with every change of the tables; an index of another version is rebuilt."""
 
 CACHE_KIB = 32 * 1024

@@ -6,23 +6,23 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import anyio.to_thread
 
-from hippo_async.context import fold_text
 from hippo_async.errors import NotFound
 from hippo_async.lives import Act, Operation
 from hippo_async.lives.identity import CONTENT, KEY, KEY_PREFIX, SCOPE, content_hash
+from hippo_async.lives.layers import SUBJECT, Subject, originals_of, refold_metadata, subject_of
 from hippo_async.lives.states import Pending
 from hippo_async.raw import Erasure
-from hippo_async.records import Record, Turn, fold_metadata, utc_timestamp
+from hippo_async.records import Record, utc_timestamp
 
 if TYPE_CHECKING:
     from hippo_async.engine import Engine
     from hippo_async.journal import Marker
-    from hippo_async.protocols import TokenCounter
+    from hippo_async.lifecycle.pressing import Press
 
 Operate = Callable[[Operation], Awaitable[None]]
 """Writes an operation; durable when it returns."""
@@ -92,7 +92,7 @@ async def find(engine: Engine, name: str, scope: Sequence[str], *, visible: bool
 
 
 async def erase_due(
-    engine: Engine, *, now: datetime, operate: Operate, refold: Refold, count: TokenCounter
+    engine: Engine, *, now: datetime, operate: Operate, refold: Refold, press: Press
 ) -> Erased:
     """Erase what is due: out of journal, index, raw box, and folds, which are made again without it.
 
@@ -101,23 +101,45 @@ async def erase_due(
     """
     async with engine.erasing.turn():
         await engine.flush()
-        doomed, derived = await _due(engine, by=utc_timestamp(now))
-        if not doomed and not derived:
+        due = await _due(engine, by=utc_timestamp(now))
+        if not due.doomed and not due.derived:
             return Erased()
-        for fold in derived:
-            await _make_again(engine, fold, refold, count)
-        return await _erase(engine, doomed, derived, operate)
+        for fold in due.folds:
+            await _make_again(engine, fold, refold, press)
+        return await _erase(engine, due.doomed, due.derived, operate)
 
 
-async def _due(engine: Engine, *, by: str) -> tuple[list[Record], list[Record]]:
-    """What is due and has its text, and the folds that were made of such.
+class _Due(NamedTuple):
+    """Records that are to go: those that somebody asked to forget, and those that are made of them.
 
-    The index may think so of what an earlier call took out of the journal, if that broke off behind it.
+    The ``folds`` are those among the latter that are to be made again from what is left.
+    """
+
+    doomed: list[Record]
+    derived: list[Record]
+    folds: list[Record]
+
+
+async def _due(engine: Engine, *, by: str) -> _Due:
+    """What is due and has its text, with folds of it, and trends of nothing else.
+
+    With them goes what a later memory of its subject took the place of: with that one gone, it would be the
+    last. The index may think so of what an earlier call took out of the journal, if that broke off behind it.
     """
     lives, library = engine.lives, engine.library
     doomed = await library.run(library.records_by_id, await lives.overdue(by=by))
-    derived = await library.run(library.records_by_seq, await lives.made_of_overdue(by=by))
-    return [one for one in doomed if not one.purged], [one for one in derived if not one.purged]
+    folds = await lives.made_of_overdue(by=by)
+    derived = {*folds, *await lives.without_episodes(by=by)}
+    replaced = await lives.superseded() if doomed or derived else []
+    derived.update(replaced)
+    made = await library.run(library.records_by_seq, sorted(derived - {record.seq for record in doomed}))
+    with_text = [record for record in made if not record.purged]
+    again = set(folds).difference(replaced)
+    return _Due(
+        [record for record in doomed if not record.purged],
+        with_text,
+        [record for record in with_text if record.seq in again],
+    )
 
 
 async def _erase(
@@ -135,40 +157,36 @@ async def _erase(
     return Erased(len(doomed), len(derived), lines)
 
 
-async def _make_again(engine: Engine, fold: Record, refold: Refold, count: TokenCounter) -> None:
+async def _make_again(engine: Engine, fold: Record, refold: Refold, press: Press) -> None:
     """Fold what is left of a fold's originals, unless nothing is."""
     library = engine.library
-    originals = [name for name in fold.metadata.get("originals", []) if isinstance(name, str)]
+    originals = originals_of(fold)
     hidden = await engine.lives.unseen(originals)
     kept = await library.run(library.records_by_id, [name for name in originals if name not in hidden])
-    turns = [as_turn(record, count) for record in kept if not record.purged]
-    if not turns:
-        return
-    text = (await anyio.to_thread.run_sync(lambda: fold_text(turns, count=count))).text
-    left = [turn.record_id for turn in turns if turn.record_id]
-    month = fold.metadata.get("month")
-    said = text if month is None else f"{month}: {text}"
-    await refold(said, fold, fold_metadata(left, turns=len(turns), month=month))
-
-
-def as_turn(record: Record, count: TokenCounter) -> Turn:
-    """Return a record in the form in which turns are folded."""
-    text = record.text
-    return Turn(record.role or "user", text, count(text), name=record.speaker, record_id=record.record_id)
+    left = [record for record in kept if not record.purged]
+    if left:
+        text = await press.text_of(left, subject_of(fold))
+        await refold(text, fold, refold_metadata(fold, [record.record_id for record in left]))
 
 
 def _marks(record: Record, marker: Marker) -> tuple[str, ...]:
-    """What must not come again: the memory that said this, and the turn that was captured under this key.
-
-    And in which scope that was, which the record will not say any more.
+    """What must not come again: the memory that said this, the turn that was captured under this key, one of
+    this subject. And in which scope that was, which the record will not say any more.
     """
     marks = [_scope_mark(record.scope, marker)]
     identity, key = record.metadata.get("identity"), record.metadata.get("key")
+    if subject := subject_of(record):
+        marks.append(subject_mark(subject, record.scope, marker))
     if isinstance(identity, dict):
         marks.append(marker.mark(CONTENT, str(identity.get("content_hash"))))
     if isinstance(key, str):
         marks.append(marker.mark(KEY, key))
     return tuple(marks)
+
+
+def subject_mark(subject: Subject, scope: Sequence[str], marker: Marker) -> str:
+    """Return the mark of a subject of which somebody forgot the memory, and wants no other."""
+    return marker.mark(SUBJECT, json.dumps(subject.key(scope)))
 
 
 def _scope_mark(scope: Sequence[str], marker: Marker) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from hippo_async.errors import InvalidInput
@@ -79,4 +79,5 @@ def _event_time(text: str, *, policy: EventTimePolicy, occurred: datetime | None
     if policy == "explicit":
         raise InvalidInput("identity.event_time_policy is 'explicit': say when it happened (occurred)")
     exact = [span for span in time_spans(text, now=now) if span.kind != "fuzzy"]
-    return exact[0].start.isoformat() if exact else ""
+    # as the text says it: the same text is of the same time whatever zone it is read in
+    return exact[0].start.replace(tzinfo=UTC).isoformat() if exact else ""

@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from hippo_async.config import Settings
 from hippo_async.lifecycle.forgetting import Erased, Operate
+from hippo_async.lifecycle.layers import Layers
 from hippo_async.lifecycle.maintenance import Step
 from hippo_async.lives import Act, Operation
 from hippo_async.protocols import Clock
@@ -37,7 +38,7 @@ class Round:
     operate: Operate
     erase_due: Callable[[], Awaitable[Erased]]
     anchor: Callable[[], Awaitable[int]]
-    make_memos: Callable[[], Awaitable[int]]
+    layers: Layers
 
     def steps(self) -> list[Step]:
         """Return the steps in their order: what is to be gone first, then what is made of the rest."""
@@ -46,6 +47,8 @@ class Round:
             Step("tasks", self._demote),
             Step("raw", self._expire),
             Step("months", self._press_months),
+            Step("trends", self._keep_trends),
+            Step("topics", self._reflect),
             Step("reviews", self._reviews),
             Step("anchors", self._anchor),
             Step("storage", self._storage),
@@ -68,7 +71,15 @@ class Round:
         return {"shards": shards, "bytes": size}
 
     async def _press_months(self) -> Mapping[str, Any]:
-        return {"made": await self.make_memos()}
+        return {"made": await self.layers.make_memos()}
+
+    async def _keep_trends(self) -> Mapping[str, Any]:
+        return {"kept": await self.layers.keep_trends(self.settings.temp)}
+
+    async def _reflect(self) -> Mapping[str, Any]:
+        if not self.settings.enable_reflection:
+            return {"made": 0}
+        return {"made": await self.layers.summarize_topics(self.settings.temp)}
 
     async def _reviews(self) -> Mapping[str, Any]:
         if not self.settings.review.enabled:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from hippo_async.records import OPERATION, Record
+from hippo_async.lives.layers import originals_of
+from hippo_async.records import OPERATION, TREND_EVENT, Record
 
 
 class Act(StrEnum):
@@ -102,21 +103,25 @@ def with_names(metadata: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[
 
 
 def hidden_ids(records: Iterable[Record]) -> set[str]:
-    """Return the ids of all records of a journal that are to be forgotten, or are folds of such.
+    """Return the ids of all records of a journal that are to be forgotten, or are made of such.
 
-    Takes the records in their order, from the first on. What was restored is not among them; what was erased
-    is, and has no text any more.
+    A fold is with the first of its originals, a trend with the last. Takes the records in their order, from
+    the first on. What was restored is not among them; what was erased is, and has no text any more.
     """
     forgotten: set[str] = set()
-    folds: dict[str, list[object]] = {}
+    folds: dict[str, list[str]] = {}
+    trends: dict[str, list[str]] = {}
     for record in records:
         operation = operation_of(record)
         if operation is not None:
             _note(operation, forgotten)
-        elif record.is_fold and isinstance(originals := record.metadata.get("originals"), list):
-            folds[record.record_id] = originals
-    made_of_them = {name for name, originals in folds.items() if forgotten.intersection(map(str, originals))}
-    return forgotten | made_of_them
+        elif record.is_fold:
+            folds[record.record_id] = originals_of(record)
+        elif record.event == TREND_EVENT:
+            trends[record.record_id] = originals_of(record)
+    made_of_them = {name for name, originals in folds.items() if not forgotten.isdisjoint(originals)}
+    left_alone = {name for name, originals in trends.items() if forgotten.issuperset(originals)}
+    return forgotten | made_of_them | left_alone
 
 
 def _note(operation: Operation, forgotten: set[str]) -> None:

@@ -19,6 +19,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from hippo_async.errors import HippoError, InvalidInput, JournalCorrupt, NotFound
 from hippo_async.index import Index, Misled, Position, Row, describes, findable, lives
 from hippo_async.journal import Appended, Lineage
+from hippo_async.lives.calendar import Calendar
 from hippo_async.lives.identity import KEY
 from hippo_async.protocols import Clock, Embedder
 from hippo_async.recall.meaning import Meaning
@@ -37,17 +38,20 @@ CATCH_UP_RECORDS = 2000
 class Library:
     """Finds records by words, meaning, labels and time; every one it hands out was verified.
 
-    ``half_life`` is how long it takes until half of what being new is worth is gone.
+    ``half_life`` is how long it takes until half of what being new is worth is gone; the days and months
+    that questions name are those of ``calendar``.
     """
 
-    def __init__(self, journal: Lineage, index: Index, *, clock: Clock, half_life: timedelta) -> None:
+    def __init__(
+        self, journal: Lineage, index: Index, *, clock: Clock, half_life: timedelta, calendar: Calendar
+    ) -> None:
         self._worker = Worker("hippo-index")
         self._journal = journal
         self._index = index
         self._clock = clock
         self._marker = journal.marker()
         self._meaning = Meaning(index, self.read)
-        self._search = Search(index, self._meaning, self.read, half_life)
+        self._search = Search(index, self._meaning, self.read, half_life, calendar)
         self.indexed_seq: int = -1
         self.novelty: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
@@ -64,9 +68,9 @@ class Library:
         """Do as :meth:`run` does and wait for it. Not for the event loop."""
         return self._submit(method, *args, **kwargs).result()
 
-    def decay(self, half_life: timedelta) -> None:
-        """Go by another half-life from the next question on. From any thread."""
-        self._search = replace(self._search, half_life=half_life)
+    def adjust(self, half_life: timedelta, calendar: Calendar) -> None:
+        """Go by these from the next question on. From any thread."""
+        self._search = replace(self._search, half_life=half_life, calendar=calendar)
 
     @property
     def embed_failures(self) -> int:

@@ -1,12 +1,18 @@
-"""Asking what became of memories, from any loop: the questions of :mod:`hippo_async.index.lives`."""
+"""Asking what became of memories, from any loop: the questions of :mod:`hippo_async.index.lives`,
+:mod:`~hippo_async.index.layers` and :mod:`~hippo_async.index.activity`."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 
-from hippo_async.index import lives, months
+from hippo_async.index import activity, layers, lives
+from hippo_async.index.activity import Candidate
 from hippo_async.index.company import tag_lists
+from hippo_async.index.layers import Made, Sighting
+from hippo_async.lives.calendar import Between, Calendar
+from hippo_async.lives.layers import Layer
 from hippo_async.lives.states import MemoryState, Pending, Standing, Task
 from hippo_async.recall.library import Library
 from hippo_async.tagging import TagGraph, tag_graph
@@ -74,17 +80,63 @@ class Lives:
         """Return those of the marks that stand for something erased."""
         return await self._library.run(self._library.about, lives.marked, marks)
 
-    async def tags_in_use(self, scope: Sequence[str], *, most: int) -> list[tuple[str, int]]:
-        """Return the tags that searches can find in a scope, with their numbers."""
-        return await self._library.run(lambda: self._library.about(lives.tags_in_use, scope, most=most))
+    async def candidates(self, scope: Sequence[str], *, cap: int) -> list[Candidate]:
+        """Return what may be among the strongest memories of a scope (L14)."""
+        return await self._library.run(lambda: self._library.about(activity.candidates, scope, cap=cap))
 
-    async def months_without_memo(self, *, before: str) -> list[tuple[tuple[str, ...], str]]:
-        """Return the scopes and months before a month that have records and no memo (L19)."""
-        return await self._library.run(lambda: self._library.about(months.without_memo, before=before))
+    async def size(self, scope: Sequence[str]) -> int:
+        """Return how many records of a scope searches can find."""
+        return await self._library.run(self._library.about, activity.size, scope)
 
-    async def told_in(self, scope: Sequence[str], month: str) -> list[int]:
-        """Return the seqs of what was told in a month."""
-        return await self._library.run(self._library.about, months.told_in, scope, month)
+    async def scopes(self, *, since: str) -> list[tuple[str, ...]]:
+        """Return the scopes in which something is of a time since then."""
+        return await self._library.run(lambda: self._library.about(layers.scopes, since=since))
+
+    async def made(self, layer: Layer, scope: Sequence[str]) -> dict[str, Made]:
+        """Return the last memory of each subject of a layer and scope."""
+        return await self._library.run(self._library.about, layers.made, layer, scope)
+
+    async def in_layers(self, scope: Sequence[str], *, limit: int) -> list[int]:
+        """Return the seqs of the newest memories of all layers in a scope, newest first."""
+        return await self._library.run(lambda: self._library.about(layers.newest, scope, limit=limit))
+
+    async def superseded(self) -> list[int]:
+        """Return the seqs of memories with a text of whose subject there is a later one."""
+        return await self._library.run(self._library.about, layers.superseded)
+
+    async def without_episodes(self, *, by: str) -> list[int]:
+        """Return the seqs of trends of which each episode is due to be erased at a moment, or was."""
+        return await self._library.run(lambda: self._library.about(layers.without_episodes, by=by))
+
+    async def months_without_memo(
+        self, calendar: Calendar, *, now: datetime
+    ) -> list[tuple[tuple[str, ...], str]]:
+        """Return the scopes and months that are over and have records and no memo (L19)."""
+        return await self._library.run(
+            lambda: self._library.about(layers.months_without_memo, calendar, now=now)
+        )
+
+    async def told(self, scope: Sequence[str], time: Between) -> list[int]:
+        """Return the seqs of what was told in a time; of too much, what says most."""
+        return await self._library.run(self._library.about, layers.told, scope, time)
+
+    async def count_told(self, scope: Sequence[str], time: Between) -> int:
+        """Return how much was told in a time."""
+        return await self._library.run(self._library.about, layers.count_told, scope, time)
+
+    async def first_told(self, scope: Sequence[str], time: Between) -> str | None:
+        """Return when the first thing was told in a time."""
+        return await self._library.run(self._library.about, layers.first_told, scope, time)
+
+    async def told_with(self, scope: Sequence[str], tag: str) -> list[tuple[int, int]]:
+        """Return what was told with a tag: each seq, and how much it says."""
+        return await self._library.run(self._library.about, layers.told_with, scope, tag)
+
+    async def sightings(self, scope: Sequence[str], *, since: str, limit: int) -> list[Sighting]:
+        """Return each tag of each of the newest things told since then."""
+        return await self._library.run(
+            lambda: self._library.about(layers.sightings, scope, since=since, limit=limit)
+        )
 
     async def tag_graph(self, scope: Sequence[str], *, max_edges: int | None) -> TagGraph:
         """Return the network of the tags that searches can find in a scope (L20)."""

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from hippo_async.index import Index, Row
 from hippo_async.language.plain import regular
+from hippo_async.lives.calendar import Calendar
 from hippo_async.recall.association import associated
 from hippo_async.recall.dates import Span, near, time_spans
 from hippo_async.recall.folding import distinct
@@ -33,13 +34,14 @@ class Search:
     meaning: Meaning
     read: Callable[[Iterable[Row]], list[Record]]
     half_life: timedelta
+    calendar: Calendar
 
     def search(self, text: str, *, filters: Filters, limit: int, now: datetime) -> list[Hit]:
-        """Return up to ``limit`` hits for a question asked ``now``, best first.
+        """Return up to ``limit`` hits for a question asked ``now``, best first. Its days are the calendar's.
 
         Raises :class:`hippo_async.errors.JournalCorrupt` if a record found is not what was sealed.
         """
-        spans = time_spans(text, now=now)
+        spans = time_spans(text, now=self.calendar.here(now))
         query = understand(text, names=self.index.speakers(filters.scope), filters=filters)
         ranked = self._ranked(query, spans, now)
         step_aside()

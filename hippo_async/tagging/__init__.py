@@ -4,8 +4,8 @@
 walls keep apart is for the caller to keep apart.
 """
 
-from hippo_async.tagging.form import sensible
+from hippo_async.tagging.form import sensible, topical
 from hippo_async.tagging.graph import Edge, Node, TagCounts, TagGraph, tag_graph
 from hippo_async.tagging.suggest import suggest
 
-__all__ = ["Edge", "Node", "TagCounts", "TagGraph", "sensible", "suggest", "tag_graph"]
+__all__ = ["Edge", "Node", "TagCounts", "TagGraph", "sensible", "suggest", "tag_graph", "topical"]

@@ -27,5 +27,10 @@ def sensible(proposed: Iterable[object], *, most: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(_is_sensible, tags)))[:most]
 
 
+def topical(tags: Iterable[str]) -> set[str]:
+    """Return which tags of a record say what it is about, regular; ``status:…`` says what it is."""
+    return {tag for tag in map(regular, tags) if tag and not tag.startswith(RESERVED)}
+
+
 def _is_sensible(tag: str) -> bool:
     return len(tag) <= LONGEST_TAG and _HAS_LETTERS.search(tag) is not None and not tag.startswith(RESERVED)

@@ -14,7 +14,7 @@ from itertools import chain, combinations, islice, zip_longest
 from typing import Any
 
 from hippo_async.language.plain import regular
-from hippo_async.tagging.form import RESERVED
+from hippo_async.tagging.form import topical
 
 MOST_TAGS = 32
 """Tags of one record that are looked at: their pairs grow with the square."""
@@ -79,9 +79,7 @@ class TagCounts:
 
     def add(self, tags: Iterable[str]) -> None:
         """Count the tags of one record. ``status:…`` takes no part, and of more than 32 tags the rest."""
-        named = sorted({tag for tag in map(regular, tags) if tag and not tag.startswith(RESERVED)})[
-            :MOST_TAGS
-        ]
+        named = sorted(topical(tags))[:MOST_TAGS]
         if named:
             self._records += 1
             self._tags.update(named)

@@ -58,7 +58,12 @@ CHOICES = {
     "identity.event_time_policy": ("content", ("content", "explicit", "ingest")),
     "raw.mode": ("salience", ("off", "salience", "all")),
 }
-TEXTS = {"data_dir": None, "migrate_from": None, "maintenance_cron": "0 */6 * * *"}
+TEXTS = {
+    "data_dir": None,
+    "migrate_from": None,
+    "time_zone": "UTC",
+    "maintenance_cron": "0 */6 * * *",
+}
 
 DEFAULTS: dict[str, Any] = {
     **{key: row[0] for table in (WHOLE_NUMBERS, NUMBERS, CHOICES) for key, row in table.items()},
@@ -239,3 +244,15 @@ def test_the_camel_spelling_is_that_of_the_requirements() -> None:
     assert mapping["temp"] == {"ttlDays": 30, "promotionWindowDays": 20}
     assert mapping["migration"] == {"timeoutMs": 600_000}
     assert set(mapping) == {to_camel(name) for name in Settings.model_fields}
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+12"])
+def test_a_time_zone_has_the_name_of_one(name: str) -> None:
+    assert taken("time_zone", name) == name
+
+
+@pytest.mark.parametrize("name", ["", "/etc/passwd", "../UTC", "Europe/", "Mitteleuropäisch", "UTC\0", "a b"])
+def test_what_cannot_name_a_time_zone_is_refused(name: str) -> None:
+    error = refusal("time_zone", name)
+    assert error.code == OUT_OF_RANGE
+    assert "'Europe/Berlin'" in str(error)

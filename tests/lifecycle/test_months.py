@@ -11,6 +11,7 @@ import pytest
 from doors import holding
 
 from hippo_async import Hippocampus
+from hippo_async.lives.layers import Layer, subject_of
 from hippo_async.recall.dates import time_spans
 from hippo_async.recall.memos import months_of
 from hippo_async.records import Record
@@ -30,6 +31,11 @@ async def live_through_spring(memory: Hippocampus, clock: FakeClock, scope: tupl
         clock.advance(DAY)
 
 
+def month_of(record: Record) -> str | None:
+    subject = subject_of(record)
+    return subject.name if subject and subject.layer is Layer.MONTH else None
+
+
 async def memos(memory: Hippocampus, scope: tuple[str, ...] = ()) -> list[Record]:
     return await memory.latest(n=50, tags=["status:monthly"], scope=scope)
 
@@ -43,8 +49,8 @@ async def test_a_memo_is_made_of_each_month_that_is_over_and_only_once(
         report = await memory.run_maintenance()
         assert {step.name: step.did for step in report.steps}["months"] == {"made": 2}
         found = await memos(memory)
-        assert sorted(str(memo.metadata["month"]) for memo in found) == ["2026-03", "2026-04"]
-        april = next(memo for memo in found if memo.metadata["month"] == "2026-04")
+        assert sorted(map(str, map(month_of, found))) == ["2026-03", "2026-04"]
+        april = next(memo for memo in found if month_of(memo) == "2026-04")
         assert len(april.metadata["originals"]) == 30
         assert "Anna Larsen" in april.text
         assert april.text.startswith("2026-04: ")
@@ -70,9 +76,9 @@ async def test_a_question_about_a_month_gets_its_memo_first(
         await live_through_spring(memory, clock)
         await memory.run_maintenance()
         first, *others = await memory.recall(question)
-        assert first.record.metadata["month"] == "2026-04"
+        assert month_of(first.record) == "2026-04"
         assert first.score == sum(first.why.values())
-        assert all("month" not in hit.record.metadata or hit.score < first.score for hit in others)
+        assert all(month_of(hit.record) is None or hit.score < first.score for hit in others)
 
 
 async def test_a_question_about_a_year_gets_its_months_and_one_about_a_day_none_first(
@@ -81,10 +87,10 @@ async def test_a_question_about_a_year_gets_its_months_and_one_about_a_day_none_
     async with make_memory() as memory:
         await live_through_spring(memory, clock)
         await memory.run_maintenance()
-        named = [hit.record.metadata.get("month") for hit in await memory.recall("what happened in 2026?")]
+        named = [month_of(hit.record) for hit in await memory.recall("what happened in 2026?")]
         assert named[:2] == ["2026-04", "2026-03"]
         first, *_ = await memory.recall("what did we decide on 12 April?")
-        assert "month" not in first.record.metadata
+        assert month_of(first.record) is None
 
 
 def test_months_are_those_that_a_long_time_touches() -> None:
@@ -106,13 +112,13 @@ async def test_a_memo_is_hidden_with_what_it_says_and_made_again_without_it(
         await memory.run_maintenance()
         assert any("Zanzibarquokka" in memo.text for memo in await memos(memory))
         await memory.forget(secret.record_id)
-        assert [memo.metadata["month"] for memo in await memos(memory)] == ["2026-04"]
+        assert [month_of(memo) for memo in await memos(memory)] == ["2026-04"]
         clock.advance(DAY)
         await memory.run_maintenance()
         assert holding(tmp_path / "store", "zanzibarquokka") == []
         found = await memos(memory)
-        assert sorted(str(memo.metadata["month"]) for memo in found) == ["2026-03", "2026-04"]
-        assert all(memo.text.startswith(str(memo.metadata["month"])) for memo in found)
+        assert sorted(map(str, map(month_of, found))) == ["2026-03", "2026-04"]
+        assert all(memo.text.startswith(str(month_of(memo))) for memo in found)
         await memory.run_maintenance()
         assert len(await memos(memory)) == 2
 
@@ -129,3 +135,24 @@ async def test_without_index_the_months_are_the_same(
         assert await memos(memory) == before
         report = await memory.run_maintenance()
         assert {step.name: step.did for step in report.steps}["months"] == {"made": 0}
+
+
+@pytest.mark.parametrize(
+    ("zone", "months"),
+    [
+        ("UTC", {"2026-03": 1, "2026-04": 1}),
+        ("Pacific/Kiritimati", {"2026-04": 2}),
+        ("Pacific/Niue", {"2026-03": 2}),
+    ],
+)
+async def test_months_are_those_of_the_users_zone(
+    make_memory: MakeMemory, clock: FakeClock, zone: str, months: dict[str, int]
+) -> None:
+    """One hour before and one after the end of March in Greenwich: 14 hours ahead, and 11 behind."""
+    async with make_memory({"time_zone": zone}) as memory:
+        for hour in (datetime(2026, 3, 31, 23, tzinfo=UTC), datetime(2026, 4, 1, 1, tzinfo=UTC)):
+            await memory.record(f"It is {hour}, and we sail.", role="user", timestamp=hour)
+        clock.set(NOW)
+        await memory.run_maintenance()
+        found = {month_of(memo): len(memo.metadata["originals"]) for memo in await memos(memory)}
+        assert found == months

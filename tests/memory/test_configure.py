@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -269,3 +269,39 @@ async def test_briefings_follow_a_change(make_memory: MakeMemory) -> None:
         assert "walnuts" in (await memory.brief("what is Vera allergic to?")).text
         await memory.configure({"briefing": False})
         assert (await memory.brief("what is Vera allergic to?")).text == ""
+
+
+@pytest.mark.parametrize("source", ["settings", "file", "environment", "patch"])
+async def test_a_time_zone_that_this_machine_does_not_know_is_refused_from_wherever_it_comes(
+    store: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    options = {"settings": Settings(time_zone="Mars/Olympus")} if source == "settings" else {}
+    if source == "file":
+        write(store, 'timeZone = "Mars/Olympus"\n')
+    if source == "environment":
+        monkeypatch.setenv("HIPPO_TIME_ZONE", "Mars/Olympus")
+    memory = memory_at(store, **options)
+    with pytest.raises(ConfigError, match="there is no time zone 'Mars/Olympus'") as refused:
+        async with memory:
+            await memory.configure({"timeZone": "Mars/Olympus"})
+    assert (refused.value.code, refused.value.value) == ("MEM_E_CONFIG_OUT_OF_RANGE", "Mars/Olympus")
+    assert memory.settings.time_zone == ("Mars/Olympus" if source == "settings" else "UTC")
+
+
+async def test_days_that_a_question_names_are_those_of_the_zone_that_is_set(
+    store: Path,
+) -> None:
+    """Noon in Greenwich on 3 March: "yesterday" ended there twelve hours ago, and in Kiritimati 22."""
+    clock = FakeClock(datetime(2026, 3, 3, 12, tzinfo=UTC))
+    async with memory_at(store, clock=clock, maintenance=False) as memory:
+        for hour in (8, 22):
+            at = datetime(2026, 3, 2, hour, tzinfo=UTC)
+            await memory.record(f"A boat came by, the {hour} boat.", role="user", timestamp=at)
+
+        async def dated() -> list[bool]:
+            found = sorted(await memory.recall("Which boat came yesterday?"), key=lambda hit: hit.record.seq)
+            return [hit.why.get("time", 0) == max(hit.why.get("time", 0) for hit in found) for hit in found]
+
+        assert await dated() == [True, True]
+        await memory.configure({"time_zone": "Pacific/Kiritimati"})
+        assert await dated() == [False, True]

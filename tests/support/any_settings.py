@@ -15,6 +15,7 @@ from hippo_async.config.settings import NAMES
 TEXTS = {
     "data_dir": st.sampled_from([None, "/var/lib/hippo", "/home/a b/记忆"]),
     "migrate_from": st.sampled_from([None, "", "/old", 'a "quoted" \\ place', "строка\nstroka"]),
+    "time_zone": st.sampled_from(["UTC", "Europe/Berlin", "Etc/GMT+12", "America/Argentina/Buenos_Aires"]),
     "maintenance_cron": st.sampled_from(["0 */6 * * *", "5 4 * * SUN", "0 0 29 2 *"]),
 }
 

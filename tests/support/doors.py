@@ -27,6 +27,16 @@ async def shown(memory: Hippocampus, query: str, *, clock: FakeClock, scope: tup
     texts += [hit.snippet for hit in raw.raw]
     texts += [record.text async for record in memory.records()]
     texts += [tag for tag, _ in await memory.active_tags(scope=scope)]
+    texts += [hit.record.text for hit in await memory.active_set(scope=scope)]
+    texts += [record.text for record in await memory.semantic(scope=scope)]
+    texts += [trend.text for trend in await memory.trends(scope=scope)]
+    texts += [node.tag for node in (await memory.tag_graph(scope=scope)).nodes]
+    texts += [
+        day.text
+        for day in await memory.diary(
+            (clock.now() - timedelta(days=90)).date(), clock.now().date(), scope=scope
+        )
+    ]
     texts.append(str(await memory.active_task(scope=scope)))
     return "\n".join(texts)
 
