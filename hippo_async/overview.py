@@ -93,13 +93,15 @@ class Overview(Proving):
         return await self._running.lives.tag_graph(scope, max_edges=most)
 
     async def diary(
-        self, first: date, last: date | None = None, *, scope: Sequence[str] = ()
+        self, first: date | None = None, last: date | None = None, *, scope: Sequence[str] = ()
     ) -> list[DiaryDay]:
-        """Return the days from ``first`` to ``last``, or only ``first``, on which something was told (L20).
+        """Return the days from ``first`` to ``last`` on which something was told (L20).
 
-        Days are those of ``time_zone``. Each is an extract of what is there now, so what is forgotten is in
-        none. Raises :class:`~hippo_async.errors.InvalidInput` for over 366 days.
+        Only ``first`` without ``last``, today without either; days are those of ``time_zone``. Each is an
+        extract of what is there now, so what is forgotten is in none. Raises
+        :class:`~hippo_async.errors.InvalidInput` for over 366 days.
         """
+        first = self._calendar.day(self._tools.clock.now()) if first is None else first
         last = first if last is None else last
         if (last - first).days >= MOST_DAYS:
             raise InvalidInput(f"a diary from {first} to {last}; it takes {MOST_DAYS} days at most")

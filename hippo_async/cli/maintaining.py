@@ -16,7 +16,8 @@ from hippo_async.lifecycle.maintenance import MaintenanceReport
 def maintain(
     data_dir: DataDir = None, agent: Agent = "agent", key_file: KeyFile = None, as_json: Json = False
 ) -> None:
-    """Do all that is due: erase what is to be forgotten, remove old raw shards, anchor finished days.
+    """Do all that is due: erase what is to be forgotten, remove old raw shards, make memos of months,
+    summaries of topics and memories of trends, anchor finished days.
 
     An agent that has the memory open does it by itself, and has it locked. Exit code 3 if a step failed.
     """

@@ -155,7 +155,7 @@ def tags(
     key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Show the tags in use and how many records carry each, the most frequent first."""
+    """Show the tags on the agent's mind and how many memories carry each, the most frequent first."""
 
     async def look(memory: Hippocampus) -> list[tuple[str, int]]:
         return await memory.active_tags(scope=scope or (), most=n)

@@ -54,6 +54,8 @@ def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
     """Return the traits of each of these records; only a turn of a session has turns around it."""
     found = db.execute(
         "SELECT r.seq, r.session, r.speaker, r.timestamp, r.substance, r.asks,"
+        " EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = r.seq)"
+        "  OR EXISTS (SELECT 1 FROM layers AS l WHERE l.seq = r.seq),"
         " CASE WHEN r.turn THEN (SELECT max(o.seq) FROM records AS o"
         "  WHERE o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq < r.seq) END,"
         " CASE WHEN r.turn THEN (SELECT min(o.seq) FROM records AS o"

@@ -51,7 +51,8 @@ class Traits:
     """What ranking asks of a record beside its text.
 
     ``substance`` counts its different content words, ``asks`` says that it ends as a question does.
-    ``before`` and ``after`` are the turns around it in the same session and scope.
+    ``before`` and ``after`` are the turns around it in the same session and scope. ``derived`` says that it
+    was made of other records.
     """
 
     session: str | None
@@ -59,6 +60,7 @@ class Traits:
     timestamp: str
     substance: int
     asks: bool
+    derived: bool = False
     before: int | None = None
     after: int | None = None
 

@@ -42,6 +42,9 @@ FULL_SUBSTANCE = 30
 ASKING = 0.18
 """What a turn loses for ending as a question: it rarely holds an answer."""
 
+SECOND_HAND = 0.3
+"""What a fold, a summary or a trend loses: it says again, in part, what its originals say."""
+
 TIME = 0.5
 """What a turn gains for standing at the time that the question names."""
 
@@ -105,6 +108,7 @@ def rank(
     _add_session(whys, known)
     _add(whys, "substance", {seq: SUBSTANCE * _substance(trait) for seq, trait in known.items()})
     _add(whys, "question", {seq: -ASKING for seq, trait in known.items() if trait.asks})
+    _add(whys, "second_hand", {seq: -SECOND_HAND for seq, trait in known.items() if trait.derived})
     if asked is not None:
         _add_time(whys, known, asked)
     ranked = [Ranked(seq, sum(why.values()), why) for seq, why in whys.items()]

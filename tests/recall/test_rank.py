@@ -206,3 +206,10 @@ def test_the_question_itself_does_not_make_all_answers_look_alike() -> None:
     ranked = {found.seq: found.score for found in rank(words, meaning, echoes={9})}
     without = {found.seq: found.score for found in rank(words[1:], meaning[1:])}
     assert ranked == without | {9: pytest.approx(BOTH)}
+
+
+def test_what_was_made_of_others_comes_after_them() -> None:
+    traits = {1: trait(), 2: trait(derived=True)}
+    first, second = ranking.rank([(2, 10.0), (1, 9.0)], [], traits=traits, asked=None)
+    assert (first.seq, second.seq) == (1, 2)
+    assert second.why["second_hand"] == -ranking.SECOND_HAND
