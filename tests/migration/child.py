@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
+
+from nursery import fork_for_each_line
 
 from hippo_async.files import Files
 from hippo_async.migration import migrate
@@ -31,16 +32,14 @@ def hold(base: Path) -> None:
 
 
 def nursery(base: Path) -> None:
-    """For each number on standard input fork a process that dies at that call; say which signal ended it."""
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            ops = ScriptedOps(syncing=False)
-            ops.kill("*", at=int(line))
-            migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops))
-            os._exit(0)
-        _, status = os.waitpid(pid, 0)
-        print(os.WTERMSIG(status), flush=True)
+    """Fork processes that die at the call they are told."""
+
+    def move_and_die(call: str) -> None:
+        ops = ScriptedOps(syncing=False)
+        ops.kill("*", at=int(call))
+        migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops))
+
+    fork_for_each_line(move_and_die)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import errno
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from directories import contents
+from nursery import running_nursery
 
 from hippo_async.errors import HippoError, MigrationFailed, StoreMoved
 from hippo_async.files import Files
@@ -110,11 +110,11 @@ def test_whichever_call_a_process_dies_at_the_next_run_ends_as_an_undisturbed_on
     old.move(ops=ops)
     undisturbed = contents(old.target)
     tries = [*range(1, len(ops.calls), 1 if LONG else 7), *range(len(ops.calls) - 25, len(ops.calls))]
-    with child("nursery", old.base) as nursery:
+    with running_nursery(CHILD, "nursery", old.base) as nursery:
         for call in tries:
             shutil.rmtree(old.target)
             (old.data / "MOVED").unlink(missing_ok=True)
-            assert signal_at(call, nursery) == signal.SIGKILL, f"call {call}"
+            assert nursery.let_die(call) == ([], True), f"call {call}"
             assert not (writable(old.data) and writable(old.target)), f"call {call}"
             old.move()
             assert contents(old.target) == undisturbed, f"call {call}: {ops.calls[call - 1]}"
@@ -136,15 +136,6 @@ def child(mode: str, base: Path) -> Iterator[subprocess.Popen[str]]:
     with process:
         yield process
         process.kill()
-
-
-def signal_at(call: int, nursery: subprocess.Popen[str]) -> int:
-    """Have a process die at a call; return the signal that ended it."""
-    assert nursery.stdin is not None
-    assert nursery.stdout is not None
-    nursery.stdin.write(f"{call}\n")
-    nursery.stdin.flush()
-    return int(nursery.stdout.readline())
 
 
 @pytest.mark.process
