@@ -1,8 +1,8 @@
 """A store in which every step of maintenance has something to do, and rounds that die in the midst of it.
 
 Run as a program it forks a process for each line ``BASE STEP HOW AT``. That opens the store, runs a round,
-and dies once it has come to the step: at the ``AT``-th file call or wait from there, or after ``AT`` seconds. It
-says which step it comes to, and how many file calls and waits there were before.
+and dies once it has come to the step: at the ``AT``-th file call or wait from there, or after ``AT`` seconds.
+It says which step it comes to, and how many file calls and waits there were before.
 """
 
 from __future__ import annotations
