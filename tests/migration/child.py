@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from nursery import fork_for_each_line
+import homes
+from homes import Home
+from nursery import fork_for_each_line, say
 
 from hippo_async.files import Files
 from hippo_async.migration import migrate
@@ -32,12 +34,22 @@ def hold(base: Path) -> None:
 
 
 def nursery(base: Path) -> None:
-    """Fork processes that die at the call they are told."""
+    """Fork processes that die at the call they are told, while nobody writes or while an agent does."""
 
-    def move_and_die(call: str) -> None:
+    def move_and_die(call: str, how: str) -> None:
         ops = ScriptedOps(syncing=False)
+        journal = Home(base).lineage()
+        if how == "writer":
+            journal.open()
+
+        def quiet() -> None:
+            homes.say(journal, "one more")
+            say("added")
+            journal.close()
+
         ops.kill("*", at=int(call))
-        migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops))
+        waits = quiet if how == "writer" else None
+        migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops), quiet=waits)
 
     fork_for_each_line(move_and_die)
 
