@@ -154,3 +154,19 @@ async def test_rounds_that_die_one_after_the_other_add_up_to_a_whole_one(
     print(f"{deaths} deaths of one store")
     assert deaths > 3
     assert await looked_after(store) == life.undisturbed
+
+
+async def test_what_a_death_left_of_a_shard_is_gone_though_its_forgetting_was_taken_back(
+    life: Life, nursery: Nursery
+) -> None:
+    """The rewritten shard that never took its place holds other lines, of which some are forgotten later."""
+    store = copied(life.store, "taken-back")
+    left = store / "store/raw/2026-05-02.jsonl.new"
+    heard, died = await asyncio.to_thread(nursery.let_die, store, "forget", "replace", left.stem)
+    assert died, heard
+    assert "letters" in left.read_text()
+    async with memory_at(store) as memory:
+        for pending in await memory.pending_deletes():
+            await memory.restore(pending.record_id)
+        await memory.run_maintenance()
+    assert not left.exists()

@@ -1,8 +1,9 @@
 """A store in which every step of maintenance has something to do, and rounds that die in the midst of it.
 
 Run as a program it forks a process for each line ``BASE STEP HOW AT``. That opens the store, runs a round,
-and dies once it has come to the step: at the ``AT``-th file call or wait from there, or after ``AT`` seconds.
-It says which step it comes to, and how many file calls and waits there were before.
+and dies once it has come to the step: at the ``AT``-th file call or wait from there, after ``AT`` seconds, or
+instead of replacing the file ``AT``. It says which step it comes to, and how many file calls and waits there
+were before.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class _Watched:
 class _Watch:
     """Counts what a round does, says so, and has it die once it has come to a step."""
 
-    def __init__(self, step: str, how: str, at: float) -> None:
+    def __init__(self, step: str, how: str, at: str) -> None:
         self.ops = ScriptedOps(syncing=False)
         self._step, self._how, self._at = step, how, at
         self._waits = 0
@@ -168,8 +169,10 @@ class _Watch:
             self.ops.kill("*", at=int(self._at))
         elif self._how == "wait":
             self._last_wait = self._waits + int(self._at)
+        elif self._how == "replace":
+            self.ops.kill("replace", name=self._at)
         else:
-            timer = threading.Timer(self._at, _die)
+            timer = threading.Timer(float(self._at), _die)
             timer.daemon = True
             timer.start()
 
@@ -184,7 +187,7 @@ async def _round(base: Path, watch: _Watch) -> None:
 
 
 def _run(base: str, step: str, how: str, at: str) -> None:
-    asyncio.run(_round(Path(base), _Watch(step, how, float(at))))
+    asyncio.run(_round(Path(base), _Watch(step, how, at)))
 
 
 if __name__ == "__main__":
