@@ -15,6 +15,7 @@ from hippo_async.raw.turn import RawTurn, encode
 
 FOLDER = "raw"
 _SHARD = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl")
+_UNFINISHED = re.compile(rf"{_SHARD.pattern}\.new")
 
 
 class RawShards:
@@ -45,6 +46,7 @@ class RawShards:
         """
         erased = 0
         with self._one_at_a_time:
+            self._sweep()
             for _, name in days(self._files.list(self._folder)):
                 path = self._folder / name
                 lines, count = without(self._files.read(path), erasures, now=now)
@@ -60,6 +62,7 @@ class RawShards:
         """
         shards = size = 0
         with self._one_at_a_time:
+            self._sweep()
             for day, name in days(self._files.list(self._folder)):
                 if day < min(first, today).isoformat():
                     size += self._files.size(self._folder / name)
@@ -73,6 +76,12 @@ class RawShards:
         return {
             day: self._files.size(self._folder / name) for day, name in days(self._files.list(self._folder))
         }
+
+    def _sweep(self) -> None:
+        """Remove what a crash left of a rewritten shard: nobody would look for what is forgotten in it."""
+        for name in self._files.list(self._folder):
+            if _UNFINISHED.fullmatch(name):
+                self._files.remove(self._folder / name)
 
     def _append(self, path: Path, data: bytes) -> None:
         if path not in self._whole:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+from nursery import fork_for_each_line, say
+
 from hippo_async.errors import JournalError
 from hippo_async.files import Files, Ops
 from hippo_async.journal import Journal, Key
@@ -22,10 +24,6 @@ from hippo_async.testing import ScriptedOps
 SEGMENT_BYTES = 200_000
 TWO_RECORDS = 1300
 SECONDS = 30
-
-
-def say(line: str) -> None:
-    os.write(1, f"{line}\n".encode())
 
 
 def journal_at(root: str, *, ops: Ops | None = None, segment_bytes: int = SEGMENT_BYTES) -> Journal:
@@ -87,15 +85,7 @@ def fork(root: str) -> None:
 
 
 def nursery(program: str) -> None:
-    """Fork a process for each line on standard input; it runs the program on the words of that line."""
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            PROGRAMS[program](*line.split())
-            os._exit(0)
-        say(f"pid {pid}")
-        _, status = os.waitpid(pid, 0)
-        say("dead" if os.WIFSIGNALED(status) else f"ended {os.waitstatus_to_exitcode(status)}")
+    fork_for_each_line(PROGRAMS[program])
 
 
 def append_for_ever(root: str, name: str, size: str) -> None:

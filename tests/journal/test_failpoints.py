@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.process
 
+CHILD = Path(__file__).with_name("child.py")
 TEXTS = [f"text {number}" for number in range(5)]
 LIVE = "seg-*.jsonl"
 STRIDE = 1 if os.environ.get("HIPPO_LONG") == "1" else 3
@@ -23,7 +25,7 @@ STRIDE = 1 if os.environ.get("HIPPO_LONG") == "1" else 3
 
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
-    with running_nursery("and_die") as nursery:
+    with running_nursery(CHILD, "nursery", "and_die") as nursery:
         yield nursery
 
 
@@ -39,7 +41,8 @@ class Death:
 
 def die(nursery: Nursery, store: Store, operation: str, name: str, at: int) -> Death:
     """Let a process die, and open what it leaves: acknowledged ⊆ recovered = a prefix of what was tried."""
-    told, killed = nursery.let_die(store.base, operation, name, at)
+    acknowledged, killed = nursery.let_die(store.base, operation, name, at)
+    told = max((int(line.split()[1]) for line in acknowledged), default=0)
     created = (store.root / "CURRENT").exists()
     head = store.head_state().seq if created else 0
     with store.opened() as journal:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.process
 
+CHILD = Path(__file__).with_name("child.py")
 LONG = os.environ.get("HIPPO_LONG") == "1"
 JOURNALS = range(14 if LONG else 1)
 
 
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
-    with running_nursery("for_ever") as nursery:
+    with running_nursery(CHILD, "nursery", "for_ever") as nursery:
         yield nursery
 
 
@@ -42,12 +44,14 @@ def test_no_acknowledged_record_is_lost_to_a_kill(
     known: list[str] = []
     total = 0
     for number in range(rounds):
-        acknowledged = nursery.kill_one(
-            store.base,
-            f"r{number}",
-            size,
-            awaited=moments.randrange(12),
-            after=moments.uniform(0, longest),
+        acknowledged = len(
+            nursery.kill_one(
+                store.base,
+                f"r{number}",
+                size,
+                awaited=moments.randrange(12),
+                after=moments.uniform(0, longest),
+            )
         )
         with store.opened() as journal:
             found = [record.text.rstrip("x").rstrip() for record, _ in journal.scan()][1:]
@@ -65,7 +69,7 @@ def test_a_store_put_back_from_before_a_kill_is_refused(nursery: Nursery, store:
     """The witness was written before the acknowledgement, so it needs no orderly end."""
     store.write(["before the copy"])
     older = store.copy_to(store.base.with_name("older"))
-    assert nursery.kill_one(store.base, "r0", 20, awaited=1, after=0) > 0
+    assert nursery.kill_one(store.base, "r0", 20, awaited=1, after=0)
     store.root.rename(store.base / "newest")
     older.root.rename(store.root)
     with pytest.raises(RolledBack):

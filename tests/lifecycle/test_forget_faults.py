@@ -15,8 +15,9 @@ from pathlib import Path
 
 import doomed
 import pytest
-from doomed import ACTS, BESIDE, NEW, OLD, SECRET, Executioner, executioner, memory_at
+from doomed import ACTS, BESIDE, NEW, OLD, SECRET, memory_at
 from doors import holding, shown
+from nursery import Nursery, running_nursery
 
 from hippo_async import Hippocampus
 from hippo_async.errors import Forgotten, HippoError
@@ -27,9 +28,9 @@ FAULTS = (OSError, HippoError, sqlite3.Error)
 
 
 @pytest.fixture(scope="module")
-def dying() -> Iterator[Executioner]:
-    with executioner() as executioner_:
-        yield executioner_
+def nursery() -> Iterator[Nursery]:
+    with running_nursery(doomed.__file__) as running:
+        yield running
 
 
 @pytest.fixture
@@ -93,12 +94,12 @@ async def finish(base: Path, act: str) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize("act", ACTS)
 async def test_a_process_that_dies_while_it_forgets_leaves_what_the_next_one_finishes(
-    stores: dict[str, Path], dying: Executioner, act: str
+    stores: dict[str, Path], nursery: Nursery, act: str
 ) -> None:
     deaths = 0
     for at in range(1, 10_000, 1 if LONG else 23):
         base = copied(stores[act], at)
-        died = dying.dies(at, base, act)
+        _, died = nursery.let_die(at, base, act)
         await finish(base, act)
         shutil.rmtree(base)
         if not died:

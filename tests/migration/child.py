@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
+
+import homes
+from homes import Home
+from nursery import fork_for_each_line, say
 
 from hippo_async.files import Files
 from hippo_async.migration import migrate
@@ -31,16 +34,24 @@ def hold(base: Path) -> None:
 
 
 def nursery(base: Path) -> None:
-    """For each number on standard input fork a process that dies at that call; say which signal ended it."""
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            ops = ScriptedOps(syncing=False)
-            ops.kill("*", at=int(line))
-            migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops))
-            os._exit(0)
-        _, status = os.waitpid(pid, 0)
-        print(os.WTERMSIG(status), flush=True)
+    """Fork processes that die at the call they are told, while nobody writes or while an agent does."""
+
+    def move_and_die(call: str, how: str) -> None:
+        ops = ScriptedOps(syncing=False)
+        journal = Home(base).lineage()
+        if how == "writer":
+            journal.open()
+
+        def quiet() -> None:
+            homes.say(journal, "one more")
+            say("added")
+            journal.close()
+
+        ops.kill("*", at=int(call))
+        waits = quiet if how == "writer" else None
+        migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops), quiet=waits)
+
+    fork_for_each_line(move_and_die)
 
 
 if __name__ == "__main__":

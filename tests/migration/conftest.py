@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from homes import Home, say
 
 from hippo_async import Hippocampus, blocking
+from hippo_async.anchors import Ledger
 from hippo_async.files import Files
 from hippo_async.journal import make_key
+from hippo_async.journal.proof import anchor_v2
 from hippo_async.migration import MigrationReport, migrate
 from hippo_async.place import Place
 from hippo_async.raw import RawShards, RawTurn
@@ -41,6 +44,12 @@ class Old(Home):
             journal.open()
             say(journal, *texts)
 
+    def anchor(self, day: str) -> None:
+        ledger = Ledger(self.data, agent_id="agent")
+        ledger.acquire()
+        ledger.add(anchor_v2([], agent_id="agent", date=date.fromisoformat(day))[0])
+        ledger.release()
+
     def recalled(self, query: str) -> list[str]:
         place = self.place
         with Hippocampus(place.data_dir, embedder="none", witness=self.witness) as memory:
@@ -68,7 +77,7 @@ def small(tmp_path: Path) -> Old:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Old:
-    """Two key epochs, several segments, an index, raw shards and settings."""
+    """Two key epochs, several segments, an index, raw shards, an anchor and settings."""
     found = Old(tmp_path)
     make_key(Files(), found.data / "agent.key")
     found.add("The kettle is blue.", "The pan is small.", "Three.", "Four.", "Five.")
@@ -76,6 +85,7 @@ def old(tmp_path: Path) -> Old:
         journal.open()
         journal.rotate()
     RawShards(found.data, files=Files()).append([RawTurn("t", FakeClock().now(), "user", "hello")])
+    found.anchor("2026-01-01")
     (found.data / "config.toml").write_text("briefing = false\n")
     assert found.recalled("kettle") == ["The kettle is blue."]
     return found

@@ -7,18 +7,21 @@ import errno
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from directories import contents
+from nursery import running_nursery
 
 from hippo_async.errors import HippoError, MigrationFailed, StoreMoved
 from hippo_async.files import Files
@@ -100,27 +103,104 @@ def test_a_last_step_that_cannot_be_taken_back_is_done_by_the_next_run(old: Old)
     old.moved().add("and on")
 
 
+def ends_of_steps(ops: ScriptedOps) -> list[int]:
+    """The calls with which the four steps of a migration end (:mod:`hippo_async.migration.moving`)."""
+    ends = {
+        number: call.path.name
+        for number, call in enumerate(ops.calls, start=1)
+        if call.operation == "replace" and call.path.name in {"MIGRATING", "MOVED", "MIGRATED"}
+    }
+    assert list(ends.values()) == ["MIGRATING", "MIGRATING", "MOVED", "MIGRATED"]
+    return list(ends)
+
+
+def first_calls_below(folder: Path, ops: ScriptedOps) -> dict[str, int]:
+    """The number of the first call on each file or directory that lies in a folder, and all below it."""
+    found: dict[str, int] = {}
+    for number, call in enumerate(ops.calls, start=1):
+        if folder in call.path.parents:
+            found.setdefault(call.path.relative_to(folder).parts[0], number)
+    return found
+
+
+def put_back(old: Old) -> None:
+    """Have it as it was before it was moved."""
+    shutil.rmtree(old.target, ignore_errors=True)
+    (old.data / "MOVED").unlink(missing_ok=True)
+
+
 @pytest.mark.process
 def test_whichever_call_a_process_dies_at_the_next_run_ends_as_an_undisturbed_one(
     old: Old,
 ) -> None:
-    """Key files, index and all. Every seventh call, in full with ``HIPPO_LONG``."""
+    """Every eleventh call, those around the end of a step, the first on whatever is copied, and the last.
+
+    With ``HIPPO_LONG`` every call.
+    """
     before = contents(old.data)
     ops = ScriptedOps(syncing=False)
     old.move(ops=ops)
     undisturbed = contents(old.target)
-    tries = [*range(1, len(ops.calls), 1 if LONG else 7), *range(len(ops.calls) - 25, len(ops.calls))]
-    with child("nursery", old.base) as nursery:
+    ends = ends_of_steps(ops)
+    around = {call for end in ends for call in (end - 1, end, end + 1)}
+    firsts = first_calls_below(old.target, ops)
+    assert firsts.keys() >= {*os.listdir(old.target)} - {"MIGRATED"}
+    last = range(len(ops.calls) - 25, len(ops.calls))
+    tries = sorted({*range(1, len(ops.calls), 1 if LONG else 11), *around, *firsts.values(), *last})
+    with running_nursery(CHILD, "nursery", old.base) as nursery:
         for call in tries:
-            shutil.rmtree(old.target)
-            (old.data / "MOVED").unlink(missing_ok=True)
-            assert signal_at(call, nursery) == signal.SIGKILL, f"call {call}"
+            put_back(old)
+            assert nursery.let_die(call, "alone") == ([], True), f"call {call}"
             assert not (writable(old.data) and writable(old.target)), f"call {call}"
             old.move()
             assert contents(old.target) == undisturbed, f"call {call}: {ops.calls[call - 1]}"
             assert not list(old.target.glob("LOCK*")), f"call {call}"
             assert contents(old.data) == before | {"MOVED": undisturbed["MIGRATED"]}, f"call {call}"
-    print("deaths:", len(tries))
+    deaths = Counter(bisect_left(ends, call) for call in tries)
+    print("deaths by step:", dict(deaths))
+    assert deaths.keys() == set(range(5)), "in each step, and behind the last"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("ending", [1, 2, 3], ids=["copied", "named in the source", "arriving"])
+def test_a_run_that_makes_good_one_that_died_may_die_as_well(old: Old, ending: int) -> None:
+    """The first dies as it does the last of a step; what it left is removed, or is given its last name."""
+    ops = ScriptedOps(syncing=False)
+    old.move(ops=ops)
+    undisturbed, first = contents(old.target), ends_of_steps(ops)[ending]
+    with running_nursery(CHILD, "nursery", old.base) as nursery:
+        for call in count(1, 1 if LONG else 37 if ending < 3 else 7):
+            put_back(old)
+            assert nursery.let_die(first, "alone") == ([], True)
+            _, died = nursery.let_die(call, "alone")
+            assert not (writable(old.data) and writable(old.target)), f"call {call}"
+            old.move()
+            assert contents(old.target) == undisturbed, f"call {call}"
+            if not died:
+                break
+    print("deaths of the second run, up to call", call)
+    assert call > 50
+
+
+@pytest.mark.process
+def test_a_process_that_dies_while_an_agent_writes_beside_it_loses_nothing(old: Old) -> None:
+    """Neither in the long copy nor in the pause: what the agent was told is durable is there."""
+    deaths: Counter[str] = Counter()
+    with running_nursery(CHILD, "nursery", old.base) as nursery:
+        for call in count(1, 1 if LONG else 37):
+            put_back(old)
+            before = old.texts()
+            added, died = nursery.let_die(call, "writer")
+            assert not (writable(old.data) and writable(old.target)), f"call {call}"
+            old.move()
+            texts = old.moved().texts()
+            assert texts == old.texts(), f"call {call}"
+            assert texts == before + ["one more"] * len(added), f"call {call}"
+            if not died:
+                break
+            deaths["in the pause" if added else "beside the agent"] += 1
+    print("deaths:", dict(deaths))
+    assert min(deaths["in the pause"], deaths["beside the agent"]) > 3
 
 
 @contextmanager
@@ -136,15 +216,6 @@ def child(mode: str, base: Path) -> Iterator[subprocess.Popen[str]]:
     with process:
         yield process
         process.kill()
-
-
-def signal_at(call: int, nursery: subprocess.Popen[str]) -> int:
-    """Have a process die at a call; return the signal that ended it."""
-    assert nursery.stdin is not None
-    assert nursery.stdout is not None
-    nursery.stdin.write(f"{call}\n")
-    nursery.stdin.flush()
-    return int(nursery.stdout.readline())
 
 
 @pytest.mark.process

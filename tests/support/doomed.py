@@ -7,14 +7,12 @@ and acts until its ``AT``-th call of the file system, at which it dies.
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from nursery import fork_for_each_line
 
 from hippo_async import Hippocampus, Settings, Turn
 from hippo_async.files import Files
@@ -87,52 +85,11 @@ ACTS: dict[str, Callable[[Path, ScriptedOps], Coroutine[Any, Any, None]]] = {
 }
 
 
-class Executioner:
-    """Has processes die, one after the other."""
-
-    def __init__(self, told: IO[str], said: IO[str]) -> None:
-        self._told, self._said = told, said
-
-    def dies(self, at: int, base: Path, act: str) -> bool:
-        """Run an act in a process that dies at its ``at``-th call; say whether it came that far."""
-        self._told.write(f"{at} {base} {act}\n")
-        self._told.flush()
-        answer = self._said.readline().strip()
-        assert answer in ("died", "ended"), f"the process failed: {answer}"
-        return answer == "died"
-
-
-@contextmanager
-def executioner() -> Iterator[Executioner]:
-    """Start the program below, and end it."""
-    process = subprocess.Popen(
-        [sys.executable, __file__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    yield Executioner(process.stdin, process.stdout)
-    process.communicate(timeout=30)
-
-
-def _main() -> None:
-    for line in sys.stdin:
-        at, base, act = line.split()
-        child = os.fork()
-        if child == 0:
-            ops = ScriptedOps(syncing=False)
-            ops.kill("*", at=int(at))
-            asyncio.run(ACTS[act](Path(base), ops))
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        ended = os.waitstatus_to_exitcode(status)
-        os.write(
-            1, b"died\n" if os.WIFSIGNALED(status) else f"ended {ended}".encode().split(b" 0")[0] + b"\n"
-        )
+def _die(at: str, base: str, act: str) -> None:
+    ops = ScriptedOps(syncing=False)
+    ops.kill("*", at=int(at))
+    asyncio.run(ACTS[act](Path(base), ops))
 
 
 if __name__ == "__main__":
-    _main()
+    fork_for_each_line(_die)
