@@ -1,4 +1,4 @@
-"""A memory as it comes out of the box, but for its clock, which is in the test's hand, and without a model."""
+"""A memory as it comes out of the box, without a model, and with its clock in the test's hand."""
 
 from __future__ import annotations
 

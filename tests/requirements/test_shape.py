@@ -44,7 +44,14 @@ def names_of(requirements: Sequence[str]) -> set[str]:
 
 
 def test_m1_core_adapters_examples_and_tests_lie_side_by_side() -> None:
-    for name in ("hippo_async", "adapters/hippo_langchain", "examples", "tests", "pyproject.toml", "README.md"):
+    for name in (
+        "hippo_async",
+        "adapters/hippo_langchain",
+        "examples",
+        "tests",
+        "pyproject.toml",
+        "README.md",
+    ):
         assert (ROOT / name).exists(), name
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = {name: names_of(needs) for name, needs in project["optional-dependencies"].items()}
@@ -80,7 +87,9 @@ async def test_m2_turns_are_flushed_at_ten_or_after_one_second_and_nobody_waits_
 
 
 async def test_m3_what_leaves_the_window_is_folded_and_written_down(make_memory: MakeMemory) -> None:
-    facts = [f"Locker {number * 7919} belongs to student number {number} of the class." for number in range(30)]
+    facts = [
+        f"Locker {number * 7919} belongs to student number {number} of the class." for number in range(30)
+    ]
     async with make_memory() as memory:
         model = noting()
         middleware = HippoMiddleware(memory, max_tokens=600, tools=False)
