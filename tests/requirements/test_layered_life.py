@@ -633,20 +633,23 @@ class Noting(Hippocampus):
         return await super().run_maintenance(source, **options)
 
 
-async def test_l24_maintenance_comes_by_cron_and_after_180_idle_minutes_one_at_a_time(tmp_path: Path) -> None:
-    clock = FakeClock(datetime(2026, 3, 2, 6, 10, tzinfo=UTC))
-    memory = Noting(tmp_path / "store", clock)
+EARLY = datetime(2026, 3, 2, 6, 10, tzinfo=UTC)
 
-    async def wait_until(moment: datetime) -> None:
-        while clock.now() < moment:
-            await eventually(lambda: clock.waiting > 0)
-            pass_time(clock, min(timedelta(minutes=10), moment - clock.now()))
+
+async def live_on(clock: FakeClock, time: timedelta) -> None:
+    """Let time go by in steps of ten minutes, each once the schedule has seen the one before."""
+    for _ in range(time // timedelta(minutes=10)):
         await eventually(lambda: clock.waiting > 0)
+        pass_time(clock, timedelta(minutes=10))
+    await eventually(lambda: clock.waiting > 0)
 
-    async with memory:
-        await wait_until(datetime(2026, 3, 2, 6, 20, tzinfo=UTC))
+
+async def test_l24_maintenance_comes_by_cron_and_after_180_idle_minutes_one_at_a_time(tmp_path: Path) -> None:
+    clock = FakeClock(EARLY)
+    async with Noting(tmp_path / "store", clock) as memory:
+        await live_on(clock, timedelta(minutes=10))
         await memory.recall("somebody uses it")
-        await wait_until(datetime(2026, 3, 2, 18, 0, tzinfo=UTC))
+        await live_on(clock, timedelta(hours=11, minutes=40))
         rounds = [(source, f"{moment:%H:%M}") for source, moment in memory.asked[1:]]
         assert memory.asked[0][0] == "boot"
         assert rounds == [("dream", "09:20"), ("cron", "12:00"), ("cron", "18:00")]
@@ -673,7 +676,7 @@ async def test_l28_days_pass_in_no_time_for_a_memory_whose_clock_a_test_holds(
 
 
 async def test_l29_briefing_injection_and_maintenance_at_boot_can_be_switched_off(
-    make_memory: MakeMemory, clock: FakeClock, tmp_path: Path
+    make_memory: MakeMemory, tmp_path: Path
 ) -> None:
     async def told(settings: dict[str, Any]) -> tuple[bool, bool]:
         async with make_memory(settings) as memory:
@@ -687,12 +690,11 @@ async def test_l29_briefing_injection_and_maintenance_at_boot_can_be_switched_of
     assert await told({}) == (True, True)
     assert await told({"context.injectPrompt": False}) == (True, False)
     assert await told({"briefing": False}) == (False, False)
-    for switch, sources in ((True, ["boot"]), (False, [])):
-        async with Noting(tmp_path / "other", clock, autoMaintainOnBoot=switch) as memory:
-            await eventually(lambda: clock.waiting > 0)
-            pass_time(clock, timedelta(seconds=30))
-            await eventually(lambda: clock.waiting > 0)
-        assert [source for source, _ in memory.asked] == sources
+    for switch, source in ((True, "boot"), (False, "dream")):
+        early = FakeClock(EARLY)
+        async with Noting(tmp_path / f"by {source}", early, autoMaintainOnBoot=switch) as memory:
+            await live_on(early, 3 * HOUR)
+        assert [asked for asked, _ in memory.asked] == [source]
 
 
 @pytest.mark.xfail(strict=True, reason="nothing asks promptSection and enableReflection yet")
