@@ -126,16 +126,16 @@ def first_told(db: sqlite3.Connection, scope: Sequence[str], time: Between) -> s
     return None if found is None else str(found)
 
 
-def told_with(db: sqlite3.Connection, scope: Sequence[str], tag: str) -> list[tuple[int, int]]:
-    """Return what was told in a scope with a tag, in its order: each seq, and how much it says."""
+def told_with(db: sqlite3.Connection, scope: Sequence[str], tag: str, *, limit: int) -> list[tuple[int, int]]:
+    """Return what was told in a scope with a tag, the newest first: each seq, and how much it says."""
     query = "\n".join(
         (
             "SELECT r.seq, r.substance FROM tags CROSS JOIN records AS r ON r.seq = tags.seq WHERE",
             TOLD,
-            "AND tags.tag = ? AND r.scope = ? ORDER BY r.seq",
+            "AND tags.tag = ? AND r.scope = ? ORDER BY tags.seq DESC LIMIT ?",
         )
     )
-    return db.execute(query, (tag, packed(scope))).fetchall()
+    return db.execute(query, (tag, packed(scope), limit)).fetchall()
 
 
 class Sighting(NamedTuple):

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
+
 from hippo_async.lifecycle.forgetting import subject_mark
 from hippo_async.lives.calendar import Calendar
 from hippo_async.lives.layers import MOST_ORIGINALS, Derived, Layer, Subject
@@ -33,8 +35,11 @@ MOST_SIGHTED = 5_000
 LEAST_SIGHTED = 3
 """A tag that was seen less often lately is no topic at the moment."""
 
-MOST_TOPICS = 200
+MOST_TOPICS = 50
 """So many tags are looked at, those that were seen most often lately."""
+
+MOST_CARRIERS = 1_000
+"""A tag on so many records is no topic any more, but the weather."""
 
 MOST_EPISODES = 20
 """A trend names so many of the records in which it was seen: the newest."""
@@ -93,7 +98,7 @@ class Layers:
 
     async def trends(self, scope: Sequence[str], temp: TempSettings) -> list[Trend]:
         """Return what keeps coming up in a scope at the moment, kept or not, the most frequent first."""
-        return self._trends(await self._sightings(scope, temp), temp)
+        return await self._trends(await self._sightings(scope, temp), temp)
 
     async def _keep_trends(self, scope: Sequence[str], temp: TempSettings) -> int:
         seen = await self._sightings(scope, temp)
@@ -102,7 +107,7 @@ class Layers:
         resting = {tag for tag, one in kept.items() if one.is_forgotten or one.at > again}
         lasting = [
             trend
-            for trend in self._trends(seen, temp)
+            for trend in await self._trends(seen, temp)
             if trend.reason is not None and trend.tag not in resting
         ]
         made = 0
@@ -114,27 +119,32 @@ class Layers:
             )
         return made
 
-    def _trends(self, seen: Sequence[Sighting], temp: TempSettings) -> list[Trend]:
-        return trends(
-            ((sighting.tag, self.calendar.day(datetime.fromisoformat(sighting.at))) for sighting in seen),
-            told=len({sighting.record_id for sighting in seen}),
-            today=self.calendar.day(self.now),
-            ttl=timedelta(days=temp.ttl_days),
-            window=timedelta(days=temp.promotion_window_days),
-        )
+    async def _trends(self, seen: Sequence[Sighting], temp: TempSettings) -> list[Trend]:
+        def counted() -> list[Trend]:
+            moments = {sighting.record_id: sighting.at for sighting in seen}
+            days = {name: self.calendar.day(datetime.fromisoformat(at)) for name, at in moments.items()}
+            return trends(
+                ((sighting.tag, days[sighting.record_id]) for sighting in seen),
+                told=len(days),
+                today=self.calendar.day(self.now),
+                ttl=timedelta(days=temp.ttl_days),
+                window=timedelta(days=temp.promotion_window_days),
+            )
+
+        return await anyio.to_thread.run_sync(counted)
 
     async def _topics(self, scope: Sequence[str], temp: TempSettings) -> list[Topic]:
         """The topics of a scope that want a summary."""
         lives = self.engine.lives
         sighted = Counter(sighting.tag for sighting in await self._sightings(scope, temp))
         made = await lives.made(Layer.TOPIC, scope)
-        topics = [
-            Topic(tag, dict(await lives.told_with(scope, tag)))
-            for tag, count in sighted.most_common(MOST_TOPICS)
-            if count >= LEAST_SIGHTED and not (tag in made and made[tag].is_forgotten)
-        ]
+        topics: list[Topic] = []
+        for tag, count in sighted.most_common(MOST_TOPICS):
+            if LEAST_SIGHTED <= count < MOST_CARRIERS and not (tag in made and made[tag].is_forgotten):
+                topics.append(Topic(tag, dict(await lives.told_with(scope, tag, limit=MOST_CARRIERS))))
         seen = {tag: one.seen for tag, one in made.items()}
-        return wanting(topics, seen=seen, told=await lives.size(scope))
+        rare = [topic for topic in topics if len(topic.told) < MOST_CARRIERS]
+        return wanting(rare, seen=seen, told=await lives.size(scope))
 
     async def _sightings(self, scope: Sequence[str], temp: TempSettings) -> list[Sighting]:
         return await self.engine.lives.sightings(scope, since=self._since(temp), limit=MOST_SIGHTED)

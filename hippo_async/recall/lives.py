@@ -128,9 +128,9 @@ class Lives:
         """Return when the first thing was told in a time."""
         return await self._library.run(self._library.about, layers.first_told, scope, time)
 
-    async def told_with(self, scope: Sequence[str], tag: str) -> list[tuple[int, int]]:
-        """Return what was told with a tag: each seq, and how much it says."""
-        return await self._library.run(self._library.about, layers.told_with, scope, tag)
+    async def told_with(self, scope: Sequence[str], tag: str, *, limit: int) -> list[tuple[int, int]]:
+        """Return what was told with a tag, the newest first: each seq, and how much it says."""
+        return await self._library.run(lambda: self._library.about(layers.told_with, scope, tag, limit=limit))
 
     async def sightings(self, scope: Sequence[str], *, since: str, limit: int) -> list[Sighting]:
         """Return each tag of each of the newest things told since then."""
