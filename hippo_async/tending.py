@@ -80,8 +80,10 @@ class Tending(Proving):
         if they say the same, in any case, width and white space, with the same tags in the same scope, of the
         same time: ``occurred``, or what ``identity.event_time_policy`` takes for it. ``occurrence`` is for
         what happened more than once. One without tags gets some (``tags.automatic``): from the ``tagger``, if
-        one was handed over, else from its own words. ``media_url`` (http, https or an absolute path) and
-        ``media_type`` (image, video, document, audio) go together; nothing is fetched.
+        one was handed over, else from its own words. The tag ``pinned``, which nothing gets that way, puts it
+        into every briefing of its scope: the newest ten of them, in a third of the room. ``media_url`` (http,
+        https or an absolute path) and ``media_type`` (image, video, document, audio) go together; nothing is
+        fetched.
 
         Raises :class:`~hippo_async.errors.InvalidMedia` for a medium that cannot be, and for 256 or more
         characters of base64 in the text (L15, L16); :class:`~hippo_async.errors.Forgotten` for what was

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from hippo_async.index.rows import packed, unpacked
 from hippo_async.lives.states import MemoryState, Pending, Standing, Task
+from hippo_async.records import PINNED_TAG
 
 
 def by_event(db: sqlite3.Connection, event_id: str) -> str | None:
@@ -59,6 +60,16 @@ def active_task(db: sqlite3.Connection, scope: Sequence[str]) -> Task | None:
         (packed(scope),),
     ).fetchone()
     return None if found is None or found[-1] else Task(*found[:-1])
+
+
+def pinned(db: sqlite3.Connection, scope: Sequence[str], *, most: int) -> list[int]:
+    """Return the seqs of what searches can find in a scope and is pinned, the newest first."""
+    found = db.execute(  # from the tags, by their key: those of a scope are few, its records are not
+        "SELECT r.seq FROM tags CROSS JOIN records AS r ON r.seq = tags.seq"
+        " WHERE tag = ? AND r.scope = ? AND r.searchable ORDER BY tags.seq DESC LIMIT ?",
+        (PINNED_TAG, packed(scope), most),
+    )
+    return [seq for (seq,) in found]
 
 
 def stale_tasks(db: sqlite3.Connection, *, before: str) -> list[str]:

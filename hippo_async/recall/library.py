@@ -275,6 +275,15 @@ class Library:
         """Read records by seq, in this order; unknown seqs are left out."""
         return self.read(self._index.rows(seqs))
 
+    def last_checkpoint(self, scope: Sequence[str]) -> list[Record]:
+        """Read the last checkpoint of the task in progress of a scope, if there is one (L14)."""
+        task = self.about(lives.active_task, scope)
+        return [] if task is None else self.records_by_seq([task.seq])
+
+    def pinned(self, scope: Sequence[str], *, limit: int) -> list[Record]:
+        """Read what is pinned in a scope, newest first."""
+        return self.records_by_seq(self.about(lives.pinned, scope, most=limit))
+
     def newest(self, *, filters: Filters, include_routine: bool = True) -> Iterator[Row]:
         """Yield rows from the tail to the head. Use it up within the library's thread."""
         return self._search.newest(filters=filters, include_routine=include_routine)

@@ -14,7 +14,7 @@ from itertools import chain, combinations, islice, zip_longest
 from typing import Any
 
 from hippo_async.language.plain import regular
-from hippo_async.tagging.form import RESERVED
+from hippo_async.tagging.form import is_topic
 
 MOST_TAGS = 32
 """Tags of one record that are looked at: their pairs grow with the square."""
@@ -78,10 +78,8 @@ class TagCounts:
         self._pairs: Counter[tuple[str, str]] = Counter()
 
     def add(self, tags: Iterable[str]) -> None:
-        """Count the tags of one record. ``status:…`` takes no part, and of more than 32 tags the rest."""
-        named = sorted({tag for tag in map(regular, tags) if tag and not tag.startswith(RESERVED)})[
-            :MOST_TAGS
-        ]
+        """Count the tags of one record. What is no topic takes no part, and of more than 32 tags the rest."""
+        named = sorted({tag for tag in map(regular, tags) if tag and is_topic(tag)})[:MOST_TAGS]
         if named:
             self._records += 1
             self._tags.update(named)
