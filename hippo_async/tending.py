@@ -246,6 +246,12 @@ class Tending(Proving):
         """Return what is to be forgotten, the soonest due first, and what was erased (L1)."""
         return await forgetting.pending_in(self._running, scope)
 
+    async def ids_beginning(self, digits: str, *, scope: Sequence[str] = ()) -> list[str]:
+        """Return the ids that begin with some hexadecimal digits, of what searches find and what
+        :meth:`pending_deletes` lists; in no time, however much is remembered.
+        """
+        return await forgetting.ids_beginning(self._running, digits, scope)
+
     async def active_tags(self, *, scope: Sequence[str] = (), most: int = 50) -> list[tuple[str, int]]:
         """Return the tags in use with the number of their records, the most frequent first (L1)."""
         await self._running.flush()

@@ -108,6 +108,21 @@ def pending_in(db: sqlite3.Connection, scope: Sequence[str], mark: str) -> list[
     return [Pending(record_id, since, due, bool(erased)) for record_id, since, due, erased in found]
 
 
+def beginning(db: sqlite3.Connection, digits: str, scope: Sequence[str], mark: str) -> list[str]:
+    """Return the ids that begin with these digits of what a scope has: what searches can find there, and
+    what is to be forgotten or was erased, for which ``mark`` stands for the scope. In the order of ids.
+    """
+    found = db.execute(
+        "SELECT record_id FROM records AS r LEFT JOIN forgotten AS f USING (record_id)"
+        " WHERE record_id >= :digits AND record_id < :digits || 'g'"  # behind every hexadecimal digit
+        " AND CASE WHEN r.findable THEN r.scope = :scope AND (r.searchable OR f.due IS NOT NULL)"
+        "  ELSE f.due IS NOT NULL AND record_id IN (SELECT record_id FROM marks WHERE mark = :mark) END"
+        " ORDER BY record_id",
+        {"digits": digits, "scope": packed(scope), "mark": mark},
+    )
+    return [record_id for (record_id,) in found]
+
+
 def tags_in_use(db: sqlite3.Connection, scope: Sequence[str], *, most: int) -> list[tuple[str, int]]:
     """Return the tags that searches can find in a scope, with their numbers, the most frequent first."""
     return db.execute(

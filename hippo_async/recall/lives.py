@@ -50,6 +50,10 @@ class Lives:
         """Return what of a scope is to be forgotten or was erased, the soonest due first."""
         return await self._library.run(self._library.about, lives.pending_in, scope, mark)
 
+    async def beginning(self, digits: str, scope: Sequence[str], mark: str) -> list[str]:
+        """Return the ids that begin so of what can be found or is to be forgotten in a scope."""
+        return await self._library.run(self._library.about, lives.beginning, digits, scope, mark)
+
     async def overdue(self, *, by: str) -> list[str]:
         """Return the records that are due to be erased at a moment and still have their text."""
         return await self._library.run(lambda: self._library.about(lives.overdue, by=by))
