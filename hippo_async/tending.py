@@ -113,7 +113,7 @@ class Tending(Proving):
         await self._running.flush()
         state = await self._running.lives.state(record.record_id)
         if state is None:
-            raise Forgotten("this was forgotten meanwhile; restore() it before it is remembered again")
+            raise _forgotten(record.record_id)
         return Remembered(record, identity.event_id, state.count, is_new)
 
     async def checkpoint(
@@ -281,9 +281,11 @@ class Tending(Proving):
         await self._running.flush()
         known = await self._running.lives.by_event(identity.event_id)
         hidden = await self._running.lives.pending([known] if known else [])
-        erased = await self._running.lives.marked([mark])
-        if hidden or (erased and not known):
-            raise Forgotten("this was forgotten; restore() it before it is remembered again")
+        if hidden:
+            raise _forgotten(hidden[0].record_id)
+        erased = await self._running.lives.bearing([mark])
+        if erased and not known:
+            raise _forgotten(erased[mark])
         return known
 
     async def _state(self, record_id: str) -> MemoryState:
@@ -316,3 +318,7 @@ class Tending(Proving):
         key = f"refold:{fold.record_id}"
         labels = Labels(None, fold.session, fold.scope, fold.tags, fold.source, key, None, ours=ours)
         await self._write(text, labels, Kind.STATE)
+
+
+def _forgotten(record_id: str) -> Forgotten:
+    return Forgotten(f"this was forgotten; restore {record_id} before it is remembered again", record_id)

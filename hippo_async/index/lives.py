@@ -167,21 +167,14 @@ def unseen(db: sqlite3.Connection, record_ids: Sequence[str]) -> set[str]:
     return {name for (name,) in found}
 
 
-def marked(db: sqlite3.Connection, marks: Sequence[str]) -> set[str]:
-    """Return those of the marks that stand for something erased."""
+def bearing(db: sqlite3.Connection, marks: Sequence[str]) -> dict[str, str]:
+    """Return the erased record that each mark stands for, the newest of several; none for other marks."""
     found = db.execute(
-        "SELECT DISTINCT mark FROM marks WHERE mark IN (SELECT value FROM json_each(?))",
+        "SELECT mark, record_id FROM marks JOIN records USING (record_id)"
+        " WHERE mark IN (SELECT value FROM json_each(?)) ORDER BY seq",
         (json.dumps(list(marks)),),
     )
-    return {mark for (mark,) in found}
-
-
-def bearing(db: sqlite3.Connection, mark: str) -> list[str]:
-    """Return the ids of the erased records that a mark stands for, the newest first."""
-    found = db.execute(
-        "SELECT record_id FROM marks JOIN records USING (record_id) WHERE mark = ? ORDER BY seq DESC", (mark,)
-    )
-    return [record_id for (record_id,) in found]
+    return dict(found)
 
 
 def made_of_overdue(db: sqlite3.Connection, *, by: str) -> list[int]:

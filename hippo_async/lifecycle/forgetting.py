@@ -200,5 +200,5 @@ async def _any_id(engine: Engine, name: str) -> str:
 async def _forgotten_id(engine: Engine, name: str) -> str:
     """The id of a record by its id or event id, also of one that was erased and only left its mark."""
     known = await _any_id(engine, name)
-    marked = await engine.lives.bearing(engine.marker.mark(KEY, KEY_PREFIX + name))
-    return marked[0] if known == name and marked else known
+    mark = engine.marker.mark(KEY, KEY_PREFIX + name)
+    return (await engine.lives.bearing([mark])).get(mark, known) if known == name else known

@@ -262,10 +262,11 @@ class Library:
         """Return the record id for each capture key that is known."""
         return self._index.known_keys(keys)
 
-    def erased_keys(self, keys: Sequence[str]) -> set[str]:
-        """Return those of the capture keys under which something was captured that was erased since."""
+    def erased_by_key(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the id of the record that was erased since for each capture key that had one."""
         marks = {self._marker.mark(KEY, key): key for key in keys}
-        return {marks[mark] for mark in self._index.about(lives.marked, list(marks))}
+        erased = self._index.about(lives.bearing, list(marks))
+        return {marks[mark]: record_id for mark, record_id in erased.items()}
 
     def records_by_id(self, record_ids: Sequence[str]) -> list[Record]:
         """Read records by id, in this order; unknown ids are left out."""

@@ -62,9 +62,9 @@ class Lives:
         """Return the seqs of folds with a text that were made of what is due to be erased, or was."""
         return await self._library.run(lambda: self._library.about(lives.made_of_overdue, by=by))
 
-    async def bearing(self, mark: str) -> list[str]:
-        """Return the erased records that a mark stands for, the newest first."""
-        return await self._library.run(self._library.about, lives.bearing, mark)
+    async def bearing(self, marks: Sequence[str]) -> dict[str, str]:
+        """Return the erased record that each mark stands for, the newest of several."""
+        return await self._library.run(self._library.about, lives.bearing, marks)
 
     async def unseen(self, record_ids: Sequence[str]) -> set[str]:
         """Return those of these records that no search can find."""
@@ -73,10 +73,6 @@ class Lives:
     async def hidden(self) -> set[str]:
         """Return the ids of all records that have a text and may not be found now."""
         return await self._library.run(self._library.about, lives.hidden)
-
-    async def marked(self, marks: Sequence[str]) -> set[str]:
-        """Return those of the marks that stand for something erased."""
-        return await self._library.run(self._library.about, lives.marked, marks)
 
     async def tags_in_use(self, scope: Sequence[str], *, most: int) -> list[tuple[str, int]]:
         """Return the tags that searches can find in a scope, with their numbers."""
