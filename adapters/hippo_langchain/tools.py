@@ -73,7 +73,7 @@ _TOOLS = {
     ),
     "admin": _Tool(
         "Ask how the memory stands: whether it works, which tags and task there are, what to review, and "
-        "what is to be forgotten.",
+        "what is to be forgotten. Or have its upkeep done, which otherwise comes by itself.",
         AdminArguments,
     ),
 }

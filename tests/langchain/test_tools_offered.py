@@ -17,6 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from hippo_async import Hippocampus, Settings, blocking
 from hippo_async.errors import InvalidInput
+from hippo_async.lifecycle.forgetting import Erased
 from hippo_async.testing import FakeClock
 from hippo_langchain import HippoMiddleware, memory_tools
 from hippo_langchain.testing import ScriptedModel
@@ -246,6 +247,44 @@ async def test_admin_says_how_the_memory_stands(memory: Hippocampus, clock: Fake
         assert await ask("pending_deletes") == f"- [{name}] erased"
 
 
+async def test_upkeep_is_done_for_all_scopes_and_told_in_numbers_alone(
+    memory: Hippocampus, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memory:
+        admin = every_tool(memory, scope=("ben",))["admin"]
+        kept = await memory.remember("The code is 4711.", scope=("ann",))
+        await memory.forget(kept.event_id, scope=("ann",))
+        clock.advance(DAY)
+        assert await admin.ainvoke({"action": "maintain"}) == "Maintenance: 7 steps done, 0 failed."
+        [gone] = await memory.pending_deletes(scope=("ann",))
+        assert gone.erased
+
+        async def failing() -> None:
+            raise OSError("no space left for the code 4711")
+
+        monkeypatch.setattr(memory, "erase_due", failing)
+        assert await admin.ainvoke({"action": "maintain"}) == (
+            "Maintenance: 6 steps done, 1 failed. The next round tries those again."
+        )
+
+
+async def test_upkeep_that_runs_already_is_said_and_not_waited_for(
+    memory: Hippocampus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memory:
+        admin = every_tool(memory)["admin"]
+        told: list[str] = []
+
+        async def meanwhile() -> Erased:
+            told.append(await admin.ainvoke({"action": "maintain"}))
+            return Erased()
+
+        monkeypatch.setattr(memory, "erase_due", meanwhile)
+        await memory.run_maintenance()
+        assert told[0].startswith("Not answered: maintenance is running already")
+        assert "MEM_E_MAINTENANCE_IN_FLIGHT" in told[0]
+
+
 async def test_no_call_reaches_out_of_its_scope(memory: Hippocampus) -> None:
     async with memory:
         ann, ben = every_tool(memory, scope=("ann",)), every_tool(memory, scope=("ben",))
@@ -263,7 +302,7 @@ async def test_no_call_reaches_out_of_its_scope(memory: Hippocampus) -> None:
         assert (await ben["remember"].ainvoke({"text": "The code is 4711."})).startswith("Remembered")
 
 
-ADMIN = ("status", "active_tags", "active_task", "reviews", "pending_deletes")
+ADMIN = ("status", "active_tags", "active_task", "reviews", "pending_deletes", "maintain")
 CALLS: dict[str, dict[str, Any]] = {
     "remember": {"text": "tea"},
     "recall": {"query": "tea"},
