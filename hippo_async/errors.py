@@ -45,9 +45,16 @@ class InvalidMedia(InvalidInput):
 
 
 class Forgotten(HippoError, LookupError):
-    """A memory that was asked to be forgotten, and may be remembered anew only after ``restore`` (L11)."""
+    """A memory that was asked to be forgotten, and may be remembered anew only after ``restore`` (L11).
+
+    ``record_id`` is the record to restore.
+    """
 
     code = "MEM_E_FORGOTTEN"
+
+    def __init__(self, reason: str, record_id: str) -> None:
+        super().__init__(reason)
+        self.record_id = record_id
 
 
 class NotFound(HippoError, LookupError):

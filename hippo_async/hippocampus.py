@@ -342,7 +342,8 @@ class Hippocampus(Tending):
     ) -> Briefing:
         """Select memories for a prompt under a hard token budget (M4, design §8).
 
-        What recall finds for ``query`` comes first, then the newest that was not routine. ``budget`` is in
+        The task in progress and what carries the tag ``pinned`` come first, in a third of the room each at
+        most; then what recall finds for ``query``, then the newest that was not routine. ``budget`` is in
         tokens, an eighth of ``context.max_tokens`` when not given; the text never exceeds it.
         ``exclude_keys`` are capture keys of turns that the prompt shows anyway. Does not wait for the disk or
         for a model that is still loading: it briefs what can be found at this moment.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hippo_async.errors import InvalidInput, NotFound
@@ -16,7 +16,6 @@ ID_DIGITS = 32
 FEWEST_DIGITS = 6
 SHOWN_DIGITS = 8
 _DIGITS = re.compile(rf"[0-9a-f]{{{FEWEST_DIGITS},{ID_DIGITS}}}")
-_EVERYTHING = 2**31
 
 
 async def id_meant(memory: Hippocampus, name: str, *, scope: Sequence[str] = ()) -> str:
@@ -31,14 +30,11 @@ async def id_meant(memory: Hippocampus, name: str, *, scope: Sequence[str] = ())
         raise InvalidInput(f"id {name[:80]!r}; it takes {FEWEST_DIGITS} to {ID_DIGITS} hexadecimal digits")
     if len(digits) == ID_DIGITS:
         return digits
-    visible = await memory.latest(n=_EVERYTHING, scope=scope)
-    pending = await memory.pending_deletes(scope=scope)
-    return only_match(digits, [*(one.record_id for one in visible), *(one.record_id for one in pending)])
+    return only_match(digits, await memory.ids_beginning(digits, scope=scope))
 
 
-def only_match(digits: str, record_ids: Iterable[str]) -> str:
-    """Return the one id that begins with ``digits``. Raises as :func:`id_meant` does."""
-    found = sorted({name for name in record_ids if name.startswith(digits)})
+def only_match(digits: str, found: Sequence[str]) -> str:
+    """Return the one id that begins with ``digits``. Raises as :func:`id_meant` does for none or more."""
     if not found:
         raise NotFound(f"there is no memory here whose id begins with {digits}")
     if len(found) > 1:

@@ -61,6 +61,12 @@ class Overview(Proving):
         """Return what is to be forgotten, the soonest due first, and what was erased (L1)."""
         return await forgetting.pending_in(self._running, scope)
 
+    async def ids_beginning(self, digits: str, *, scope: Sequence[str] = ()) -> list[str]:
+        """Return the ids that begin with some hexadecimal digits, of what searches find and what
+        :meth:`pending_deletes` lists; in no time, however much is remembered.
+        """
+        return await forgetting.ids_beginning(self._running, digits, scope)
+
     async def active_set(self, *, scope: Sequence[str] = ()) -> list[Hit]:
         """Return what is on the agent's mind: the strongest memories, ``active_set.cap`` at most (L20).
 

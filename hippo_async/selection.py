@@ -23,6 +23,7 @@ DERIVED = frozenset(STATUS.values())
 """Tags of what maintenance makes of memories: it comes after them, and is no news."""
 
 CHARS_PER_TOKEN = 4
+MOST_PINNED = 10
 
 
 def select_briefing(
@@ -35,7 +36,8 @@ def select_briefing(
     top_k: int,
     count: TokenCounter,
 ) -> Briefing:
-    """Compose a briefing: what answers ``query`` first, then the newest that was not routine (M4, J9).
+    """Compose a briefing: the task in progress, what is pinned, what answers ``query``, then the newest that
+    was not routine (M4, J9).
 
     Folds come after the memories they were made of; the newest are read only as far as there is room left.
     What is captured under ``exclude_keys``, and what reads like an order from outside, stays out.
@@ -55,9 +57,18 @@ def select_briefing(
         and DERIVED.isdisjoint(row.tags)
     )
     recent = [record for record in library.read(_within(new, room)) if _is_wanted(record)]
-    items = [BriefItem(record, "recalled") for record in found]
+    items = _standing(library, filters.scope or (), shown)
+    items += [BriefItem(record, "recalled") for record in found]
     items += [BriefItem(record, "recent") for record in reversed(recent)]
     return compose(items, budget=budget, count=count)
+
+
+def _standing(library: Library, scope: Sequence[str], shown: Collection[str]) -> list[BriefItem]:
+    """What is told whatever is asked: how far the task in progress is, and what is pinned."""
+    task, pinned = library.last_checkpoint(scope), library.pinned(scope, limit=MOST_PINNED)
+    items = [BriefItem(record, "task") for record in task]
+    items += [BriefItem(record, "identity") for record in pinned if record.record_id not in shown]
+    return [item for item in items if _is_wanted(item.record)]
 
 
 def _ids(hit: Hit) -> Iterator[str]:

@@ -25,7 +25,10 @@ async def without_forgotten(engine: Engine, turns: Sequence[Turn]) -> tuple[list
     A context window may hold what its user has long asked to forget.
     """
     keys, library = [turn.key for turn in turns if turn.key is not None], engine.library
-    known, erased = await library.run(library.ids_by_key, keys), await library.run(library.erased_keys, keys)
+    known, erased = (
+        await library.run(library.ids_by_key, keys),
+        await library.run(library.erased_by_key, keys),
+    )
     ids = [turn.record_id or known.get(turn.key or "") for turn in turns]
     hidden = await engine.lives.unseen([name for name in ids if name])
     gone = [name in hidden or turn.key in erased for name, turn in zip(ids, turns, strict=True)]

@@ -73,8 +73,10 @@ class Tending(Overview):
         if they say the same, in any case, width and white space, with the same tags in the same scope, of the
         same time: ``occurred``, or what ``identity.event_time_policy`` takes for it. ``occurrence`` is for
         what happened more than once. One without tags gets some (``tags.automatic``): from the ``tagger``, if
-        one was handed over, else from its own words. ``media_url`` (http, https or an absolute path) and
-        ``media_type`` (image, video, document, audio) go together; nothing is fetched.
+        one was handed over, else from its own words. The tag ``pinned``, which nothing gets that way, puts it
+        into every briefing of its scope: the newest ten of them, in a third of the room. ``media_url`` (http,
+        https or an absolute path) and ``media_type`` (image, video, document, audio) go together; nothing is
+        fetched.
 
         Raises :class:`~hippo_async.errors.InvalidMedia` for a medium that cannot be, and for 256 or more
         characters of base64 in the text (L15, L16); :class:`~hippo_async.errors.Forgotten` for what was
@@ -104,7 +106,7 @@ class Tending(Overview):
         await self._running.flush()
         state = await self._running.lives.state(record.record_id)
         if state is None:
-            raise Forgotten("this was forgotten meanwhile; restore() it before it is remembered again")
+            raise _forgotten(record.record_id)
         return Remembered(record, identity.event_id, state.count, is_new)
 
     async def checkpoint(
@@ -235,9 +237,11 @@ class Tending(Overview):
         await self._running.flush()
         known = await self._running.lives.by_event(identity.event_id)
         hidden = await self._running.lives.pending([known] if known else [])
-        erased = await self._running.lives.marked([mark])
-        if hidden or (erased and not known):
-            raise Forgotten("this was forgotten; restore() it before it is remembered again")
+        if hidden:
+            raise _forgotten(hidden[0].record_id)
+        erased = await self._running.lives.bearing([mark])
+        if erased and not known:
+            raise _forgotten(erased[mark])
         return known
 
     async def _state(self, record_id: str) -> MemoryState:
@@ -264,3 +268,7 @@ class Tending(Overview):
         key = f"refold:{fold.record_id}"
         labels = Labels(None, fold.session, fold.scope, fold.tags, fold.source, key, None, ours=ours)
         await self._write(text, labels, Kind.STATE)
+
+
+def _forgotten(record_id: str) -> Forgotten:
+    return Forgotten(f"this was forgotten; restore {record_id} before it is remembered again", record_id)

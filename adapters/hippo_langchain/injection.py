@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 
 from hippo_async import Hippocampus, one_line
 from hippo_async.protocols import TokenCounter
@@ -70,15 +70,6 @@ def with_block_before_question(messages: list[AnyMessage], block: str) -> list[A
         return messages
     note = HumanMessage(block, additional_kwargs={HARNESS_KEY: HARNESS_SOURCE})
     return [*messages[:index], note, *messages[index:]]
-
-
-def with_block_in_system(system: SystemMessage | None, block: str) -> SystemMessage:
-    """Return the system message with the block as its last content block."""
-    if system is None:
-        return SystemMessage(block)
-    content = system.content
-    before = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return system.model_copy(update={"content": [*before, {"type": "text", "text": f"\n\n{block}"}]})
 
 
 def clipped(text: str, budget: int, count: TokenCounter) -> str:

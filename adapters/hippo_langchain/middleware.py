@@ -33,9 +33,10 @@ from hippo_langchain.eviction import unanswered, with_pairs
 from hippo_langchain.faults import Faults
 from hippo_langchain.folding import Folder, Mode, Window
 from hippo_langchain.identity import IdentityWatch
-from hippo_langchain.injection import Briefer, Place, with_block_before_question, with_block_in_system
+from hippo_langchain.injection import Briefer, Place, with_block_before_question
 from hippo_langchain.limits import Limits
-from hippo_langchain.messages import error_note, text_of
+from hippo_langchain.messages import error_note
+from hippo_langchain.section import prompt_of, section_for, with_text_in_system, without_section
 from hippo_langchain.tools import TOOL_NAMES, Offer, memory_tools
 
 CAPTURES_AT_ONCE = 250
@@ -73,6 +74,8 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     - captures what is new in the state, before the call, and the answer after it; each message once, however
       the history comes back (M2, L10); tool calls as ``decision``, errors of models and tools as ``error``;
     - records a changed system prompt as ``identity_change`` (J14);
+    - tells the model at the end of that prompt, in what is sent only, that it has a memory and when to use
+      the tools of it that it is offered (``prompt_section``);
     - folds the oldest messages into the memory once the window is full, and leaves them out (M3, L17);
     - answers tool calls that were left open, in what is sent only;
     - puts a briefing in front of the newest question, in what is sent only (M4).
@@ -172,7 +175,10 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         is_open = await attempt("open", self._open(), False)
         if is_open:
             await attempt("capture", self._capture(conversation, request.state["messages"]), None)
-            await attempt("identity", self._identity.look(_prompt(request)), None)
+            section = section_for(request.tools, notes=self._limits.injects)
+            prompt = without_section(prompt_of(request.system_message), section)
+            await attempt("identity", self._identity.look(prompt), None)
+            request = self._told(request, section)
         window = Window(request.messages)
         if self._folder is not None:
             window = await attempt("evict", self._folder.fit(conversation, request), window)
@@ -190,10 +196,17 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             raise Closed("the memory was closed while its agent goes on")
         return True
 
+    def _told(self, request: ModelRequest[Any], section: str) -> ModelRequest[Any]:
+        """Return the request with the section in it, once, if the settings want it."""
+        system = request.system_message
+        if not self._memory.settings.prompt_section or prompt_of(system).endswith(section):
+            return request
+        return request.override(system_message=with_text_in_system(system, section))
+
     def _sent(self, request: ModelRequest[Any], window: Window, block: str) -> ModelRequest[Any]:
         messages, system = with_pairs(window.messages, unanswered), request.system_message
         if block and self._place == "system":
-            system = with_block_in_system(system, block)
+            system = with_text_in_system(system, block)
         elif block:
             messages = with_block_before_question(messages, block)
         return request.override(messages=messages, system_message=system)
@@ -255,7 +268,3 @@ class HippoMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     def _conversation(self, runtime: Any) -> Conversation:
         return self._conversations.at(address_of(runtime, session=self._session, scope=self._scope))
-
-
-def _prompt(request: ModelRequest[Any]) -> str:
-    return text_of(request.system_message) if request.system_message is not None else ""

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from hippo_async import Recall, Record, Status
 from hippo_async.context import clip
 from hippo_async.errors import Forgotten, HippoError, InvalidInput, NotFound
+from hippo_async.lifecycle.maintenance import MaintenanceReport
 from hippo_async.lifecycle.remembering import Remembered
 from hippo_async.lives.states import MemoryState, Pending, Task
 from hippo_async.naming import short
@@ -103,6 +104,13 @@ def working(status: Status) -> str:
             f"Memories are found {ways}, but the disk fails, and what is new is not safe: {status.last_error}"
         )
     return f"The memory works: it is written to disk, and memories are found {ways}."
+
+
+def maintained(report: MaintenanceReport) -> str:
+    """Say how many steps of a round were done. Not what they did: a round goes over all scopes."""
+    failed = len(report.failed)
+    said = f"Maintenance: {len(report.steps) - failed} steps done, {failed} failed."
+    return f"{said} The next round tries those again." if failed else said
 
 
 def not_done(what: str, error: HippoError | OSError) -> str:

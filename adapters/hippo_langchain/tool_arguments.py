@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from hippo_async.asking import Mode
 
-Question = Literal["status", "active_tags", "active_task", "reviews", "pending_deletes"]
-"""What ``admin_memory`` can be asked."""
+Question = Literal["status", "active_tags", "active_task", "reviews", "pending_deletes", "maintain"]
+"""What ``admin_memory`` can be asked, or told to do."""
 
 
 class RememberArguments(BaseModel):
@@ -81,4 +81,5 @@ class AdminArguments(BaseModel):
     action: Question = Field(
         description="'status': whether the memory works. 'active_tags': tags in use. 'active_task': the task "
         "in progress. 'reviews': memories to confirm or correct. 'pending_deletes': ids of what is forgotten."
+        " 'maintain': do all upkeep that is due."
     )

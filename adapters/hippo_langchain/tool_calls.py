@@ -143,6 +143,8 @@ class ToolCalls:
             case "pending_deletes":
                 found = await self.memory.pending_deletes(scope=scope)
                 return self._fitting([*map(answers.to_delete, found)] or ["Nothing is to be forgotten."])
+            case "maintain":
+                return answers.maintained(await self.memory.run_maintenance())
 
     async def _active_task(self, scope: Sequence[str]) -> str:
         task = await self.memory.active_task(scope=scope)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel
+from langchain_core.tools import ArgsSchema, BaseTool, StructuredTool
+from pydantic import BaseModel, Field, SkipValidation
 
 from hippo_async import Hippocampus, blocking
 from hippo_async.errors import InvalidInput
@@ -73,7 +73,7 @@ _TOOLS = {
     ),
     "admin": _Tool(
         "Ask how the memory stands: whether it works, which tags and task there are, what to review, and "
-        "what is to be forgotten.",
+        "what is to be forgotten. Or have its upkeep done, which otherwise comes by itself.",
         AdminArguments,
     ),
 }
@@ -104,8 +104,8 @@ def memory_tools(
     ``tools`` says which: ``"basic"`` are ``remember_memory`` and ``recall_memory``; ``"all"`` adds
     ``checkpoint``, ``capture``, ``reinforce``, ``forget``, ``restore`` and ``admin``, named alike, for some
     1,000 more tokens of each prompt; or name those you want, as in ``("recall", "forget")``. Where one of
-    them takes an id, recalled memories show theirs, shortened. If events need a time
-    (``identity.event_time_policy``), name the tools: the basic ones ask for none.
+    them takes an id, recalled memories show theirs, shortened. The basic ones ask for the time of an event
+    only while one has to be given (``identity.event_time_policy`` is ``explicit``).
 
     Without ``scope`` and ``session`` they use those of the run that :class:`HippoMiddleware` is part of, else
     the agent's own memory; no call reaches outside of it. What is answered takes at most ``max_tokens``,
@@ -118,9 +118,10 @@ def memory_tools(
     with_ids = not _TAKE_IDS.isdisjoint(names)
     calls = ToolCalls(memory, scope=scope, session=session, max_tokens=limit, with_ids=with_ids)
     special: dict[str, type[BaseModel]] = {"recall": VerbatimArguments} if verbatim else {}
+    made = {name: _made(calls, name, special.get(name, _TOOLS[name].arguments)) for name in names}
     if tools == "basic":
-        special["remember"] = RememberArguments
-    return [_made(calls, name, special.get(name, _TOOLS[name].arguments)) for name in names]
+        made["remember"] = _BasicRemember(**dict(made["remember"]), memory=memory)
+    return list(made.values())
 
 
 def _names(offer: Offer) -> tuple[str, ...]:
@@ -132,6 +133,18 @@ def _names(offer: Offer) -> tuple[str, ...]:
     if unknown:
         raise InvalidInput(f"tools {', '.join(unknown)}; they are 'basic', 'all' or some of {', '.join(ALL)}")
     return tuple(dict.fromkeys(offer))
+
+
+class _BasicRemember(StructuredTool):
+    """Asks a model when something happened only while the memory has to be told: that costs each prompt."""
+
+    memory: SkipValidation[Hippocampus] = Field(exclude=True)
+
+    @property
+    def tool_call_schema(self) -> ArgsSchema:
+        """What the model is shown; it is asked for at each call."""
+        dated = self.memory.settings.identity.event_time_policy == "explicit"
+        return super().tool_call_schema if dated else RememberArguments
 
 
 def _made(calls: ToolCalls, name: str, arguments: type[BaseModel]) -> BaseTool:

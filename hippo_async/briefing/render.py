@@ -11,7 +11,7 @@ from typing import Literal
 from hippo_async.briefing.frame import CLOSING, NOTICE, OPENING, one_line
 from hippo_async.context import clip, fits
 from hippo_async.protocols import TokenCounter
-from hippo_async.records import Briefing, Record
+from hippo_async.records import CHECKPOINT, Briefing, Record
 
 Section = Literal["task", "identity", "recalled", "recent"]
 
@@ -20,6 +20,9 @@ LEAST_ROOM = 24
 
 SHORTEST_LINE = 8
 """Tokens that no line can do with less of: its day and its speaker."""
+
+SHARE = 3
+"""The task, and what is pinned, may each take one part in this many: what is asked now has the rest."""
 
 _HEADINGS: dict[Section, str] = {
     "task": "Task under way:",
@@ -47,13 +50,14 @@ class _Entry:
 def compose(items: Sequence[BriefItem], *, budget: int, count: TokenCounter) -> Briefing:
     """Write a briefing of at most ``budget`` tokens as ``count`` counts them (M4).
 
-    Sections come in the order task, identity, recalled, recent. Items are taken while they fit, in the order
+    Sections come in the order task, identity, recalled, recent; the first two take at most a third of the
+    budget each. Items are taken while they fit, in the order
     given, the recent ones from the newest back; each section is shown in order of ``seq``. An item that is
     too long is cut if there is room for ``LEAST_ROOM`` tokens of it, else left out. A memory is shown once,
     and so is a text that two of them share.
 
-    Each line is the record's day, its speaker, its text. Nothing of the present moment goes in: the same
-    items give the same bytes. Empty if not even the frame and one memory fit.
+    Each line is the record's day, its speaker or task, its text. Nothing of the present moment goes in: the
+    same items give the same bytes. Empty if not even the frame and one memory fit.
     """
     room = budget - sum(count(line + "\n") for line in (OPENING, NOTICE, CLOSING))
     entries = _fitting(_entries(items), room, count)
@@ -83,21 +87,30 @@ def _entries(items: Sequence[BriefItem]) -> Iterator[_Entry]:
 def _fitting(entries: Iterable[_Entry], room: int, count: TokenCounter) -> list[_Entry]:
     """Take entries while there is room for them, with the heading of each section that begins."""
     taken: list[_Entry] = []
+    rooms: dict[Section, int] = {"task": room // SHARE, "identity": room // SHARE}
     headed: set[Section] = set()
     for entry in entries:
-        heading = 0 if entry.section in headed else count(_HEADINGS[entry.section] + "\n")
-        left = room - heading - count("\n")
-        if left < SHORTEST_LINE:
+        section = entry.section
+        heading = 0 if section in headed else count(_HEADINGS[section] + "\n")
+        beside = heading + count("\n")
+        if room - beside < SHORTEST_LINE:
             break
-        if left >= LEAST_ROOM:
-            line = clip(entry.line, left, count)
-        else:
-            line = entry.line if fits(entry.line, left, count) else ""
+        line = _within(entry.line, min(room, rooms.get(section, room)) - beside, count)
         if line:
-            taken.append(_Entry(entry.record, entry.section, line))
-            headed.add(entry.section)
-            room -= heading + count(line + "\n")
+            taken.append(_Entry(entry.record, section, line))
+            headed.add(section)
+            taking = heading + count(line + "\n")
+            room -= taking
+            if section in rooms:
+                rooms[section] -= taking
     return taken
+
+
+def _within(line: str, left: int, count: TokenCounter) -> str:
+    """Return a line, cut if need be where there is room for a good part of it; else nothing."""
+    if left >= LEAST_ROOM:
+        return clip(line, left, count)
+    return line if fits(line, left, count) else ""
 
 
 def _text(entries: Iterable[_Entry]) -> str:
@@ -121,4 +134,7 @@ def _day(record: Record) -> str:
 
 
 def _speaker(record: Record) -> str:
+    task = record.metadata.get("task")
+    if record.event == CHECKPOINT and isinstance(task, dict):
+        return one_line(f"{task.get('id')}, {task.get('progress')} %")
     return "summary" if record.is_fold else one_line(record.role or "") or record.kind

@@ -74,15 +74,18 @@ class JournalSink:
         if not keys:
             return list(batch)
         known = self._library.call(self._library.ids_by_key, keys)
-        erased = self._library.call(self._library.erased_keys, [key for key in keys if key not in known])
+        erased = self._library.call(self._library.erased_by_key, [key for key in keys if key not in known])
         for turn in batch:
             if turn.key in known:
                 self.deduplicated += 1
                 self._point_to(turn, known[turn.key])
             elif turn.key in erased:
                 self.rejected += 1
-                gone = f"what was captured under {turn.key!r} was erased, and is not captured again"
-                turn.future.set_exception(Forgotten(gone))
+                target = erased[turn.key]
+                gone = (
+                    f"what was captured under {turn.key!r} was erased; restore {target} to capture it again"
+                )
+                turn.future.set_exception(Forgotten(gone, target))
         return [turn for turn in batch if turn.key not in known and turn.key not in erased]
 
     def _point_to(self, turn: Captured, record_id: str) -> None:

@@ -42,7 +42,8 @@ def prove(
     with reported(as_json=as_json):
         with Store.named(data_dir, agent, key_file).journal() as journal:
             if reveal and record_id in hidden_ids(record for record, _ in journal.scan()):
-                raise Forgotten(f"record {record_id} is to be forgotten; prove it without --reveal")
+                reason = f"record {record_id} is to be forgotten; prove it without --reveal"
+                raise Forgotten(reason, record_id)
             line = _stored_line(journal, record_id)
             proof = make_proof(line, _records(journal, last), reveal=reveal)
         if output is not None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from hippo_async.index.rows import packed, unpacked
 from hippo_async.lives.states import MemoryState, Pending, Standing, Task
+from hippo_async.records import PINNED_TAG
 
 
 def by_event(db: sqlite3.Connection, event_id: str) -> str | None:
@@ -61,6 +62,16 @@ def active_task(db: sqlite3.Connection, scope: Sequence[str]) -> Task | None:
     return None if found is None or found[-1] else Task(*found[:-1])
 
 
+def pinned(db: sqlite3.Connection, scope: Sequence[str], *, most: int) -> list[int]:
+    """Return the seqs of what searches can find in a scope and is pinned, the newest first."""
+    found = db.execute(  # from the tags, by their key: those of a scope are few, its records are not
+        "SELECT r.seq FROM tags CROSS JOIN records AS r ON r.seq = tags.seq"
+        " WHERE tag = ? AND r.scope = ? AND r.searchable ORDER BY tags.seq DESC LIMIT ?",
+        (PINNED_TAG, packed(scope), most),
+    )
+    return [seq for (seq,) in found]
+
+
 def stale_tasks(db: sqlite3.Connection, *, before: str) -> list[str]:
     """Return the record ids of the last checkpoints of active tasks that nothing was heard of since."""
     found = db.execute(
@@ -95,6 +106,21 @@ def pending_in(db: sqlite3.Connection, scope: Sequence[str], mark: str) -> list[
         (packed(scope), mark),
     )
     return [Pending(record_id, since, due, bool(erased)) for record_id, since, due, erased in found]
+
+
+def beginning(db: sqlite3.Connection, digits: str, scope: Sequence[str], mark: str) -> list[str]:
+    """Return the ids that begin with these digits of what a scope has: what searches can find there, and
+    what is to be forgotten or was erased, for which ``mark`` stands for the scope. In the order of ids.
+    """
+    found = db.execute(
+        "SELECT record_id FROM records AS r LEFT JOIN forgotten AS f USING (record_id)"
+        " WHERE record_id >= :digits AND record_id < :digits || 'g'"  # behind every hexadecimal digit
+        " AND CASE WHEN r.findable THEN r.scope = :scope AND (r.searchable OR f.due IS NOT NULL)"
+        "  ELSE f.due IS NOT NULL AND record_id IN (SELECT record_id FROM marks WHERE mark = :mark) END"
+        " ORDER BY record_id",
+        {"digits": digits, "scope": packed(scope), "mark": mark},
+    )
+    return [record_id for (record_id,) in found]
 
 
 def overdue(db: sqlite3.Connection, *, by: str) -> list[str]:
@@ -138,21 +164,14 @@ def unseen(db: sqlite3.Connection, record_ids: Sequence[str]) -> set[str]:
     return {name for (name,) in found}
 
 
-def marked(db: sqlite3.Connection, marks: Sequence[str]) -> set[str]:
-    """Return those of the marks that stand for something erased."""
+def bearing(db: sqlite3.Connection, marks: Sequence[str]) -> dict[str, str]:
+    """Return the erased record that each mark stands for, the newest of several; none for other marks."""
     found = db.execute(
-        "SELECT DISTINCT mark FROM marks WHERE mark IN (SELECT value FROM json_each(?))",
+        "SELECT mark, record_id FROM marks JOIN records USING (record_id)"
+        " WHERE mark IN (SELECT value FROM json_each(?)) ORDER BY seq",
         (json.dumps(list(marks)),),
     )
-    return {mark for (mark,) in found}
-
-
-def bearing(db: sqlite3.Connection, mark: str) -> list[str]:
-    """Return the ids of the erased records that a mark stands for, the newest first."""
-    found = db.execute(
-        "SELECT record_id FROM marks JOIN records USING (record_id) WHERE mark = ? ORDER BY seq DESC", (mark,)
-    )
-    return [record_id for (record_id,) in found]
+    return dict(found)
 
 
 def made_of_overdue(db: sqlite3.Connection, *, by: str) -> list[int]:

@@ -79,6 +79,12 @@ async def pending_in(engine: Engine, scope: Sequence[str]) -> list[Pending]:
     return await engine.lives.pending_in(scope, _scope_mark(scope, engine.marker))
 
 
+async def ids_beginning(engine: Engine, digits: str, scope: Sequence[str]) -> list[str]:
+    """Return the ids that begin so of what can be found in a scope, and of what :func:`pending_in` has."""
+    await engine.flush()
+    return await engine.lives.beginning(digits, scope, _scope_mark(scope, engine.marker))
+
+
 async def find(engine: Engine, name: str, scope: Sequence[str], *, visible: bool = False) -> str:
     """Return the id of the record of this id or event id, which has its text, and is ``visible`` if wanted.
 
@@ -212,5 +218,5 @@ async def _any_id(engine: Engine, name: str) -> str:
 async def _forgotten_id(engine: Engine, name: str) -> str:
     """The id of a record by its id or event id, also of one that was erased and only left its mark."""
     known = await _any_id(engine, name)
-    marked = await engine.lives.bearing(engine.marker.mark(KEY, KEY_PREFIX + name))
-    return marked[0] if known == name and marked else known
+    mark = engine.marker.mark(KEY, KEY_PREFIX + name)
+    return (await engine.lives.bearing([mark])).get(mark, known) if known == name else known

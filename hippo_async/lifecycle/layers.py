@@ -162,7 +162,7 @@ class Layers:
     async def _write(self, derived: Derived) -> bool:
         """Write a memory, unless its owner wanted none of its subject; say whether it was written."""
         mark = subject_mark(derived.subject, derived.scope, self.engine.marker)
-        if await self.engine.lives.marked([mark]):
+        if await self.engine.lives.bearing([mark]):
             return False
         await self.write(derived)
         return True

@@ -9,7 +9,7 @@ from hippo_async.index.company import carrying, company
 from hippo_async.recall.rank import Ranked
 from hippo_async.records import Filters
 from hippo_async.tagging import suggest
-from hippo_async.tagging.form import RESERVED
+from hippo_async.tagging.form import is_topic
 from hippo_async.tagging.graph import tie
 
 PENALTY = 0.5
@@ -45,7 +45,7 @@ def _neighbours(index: Index, text: str, filters: Filters) -> list[tuple[float, 
         ties = {
             other: tie(together, beside.carriers, count, among=among)
             for other, (together, count) in beside.others.items()
-            if not other.startswith(RESERVED)
+            if is_topic(other)
         }
         for other in sorted(ties, key=lambda name: (-ties[name], name))[:NEIGHBOURS]:
             if ties[other] > 0:

@@ -266,10 +266,11 @@ class Library:
         """Return the record id for each capture key that is known."""
         return self._index.known_keys(keys)
 
-    def erased_keys(self, keys: Sequence[str]) -> set[str]:
-        """Return those of the capture keys under which something was captured that was erased since."""
+    def erased_by_key(self, keys: Sequence[str]) -> dict[str, str]:
+        """Return the id of the record that was erased since for each capture key that had one."""
         marks = {self._marker.mark(KEY, key): key for key in keys}
-        return {marks[mark] for mark in self._index.about(lives.marked, list(marks))}
+        erased = self._index.about(lives.bearing, list(marks))
+        return {marks[mark]: record_id for mark, record_id in erased.items()}
 
     def records_by_id(self, record_ids: Sequence[str]) -> list[Record]:
         """Read records by id, in this order; unknown ids are left out."""
@@ -278,6 +279,15 @@ class Library:
     def records_by_seq(self, seqs: Sequence[int]) -> list[Record]:
         """Read records by seq, in this order; unknown seqs are left out."""
         return self.read(self._index.rows(seqs))
+
+    def last_checkpoint(self, scope: Sequence[str]) -> list[Record]:
+        """Read the last checkpoint of the task in progress of a scope, if there is one (L14)."""
+        task = self.about(lives.active_task, scope)
+        return [] if task is None else self.records_by_seq([task.seq])
+
+    def pinned(self, scope: Sequence[str], *, limit: int) -> list[Record]:
+        """Read what is pinned in a scope, newest first."""
+        return self.records_by_seq(self.about(lives.pinned, scope, most=limit))
 
     def newest(self, *, filters: Filters, include_routine: bool = True) -> Iterator[Row]:
         """Yield rows from the tail to the head. Use it up within the library's thread."""

@@ -56,6 +56,10 @@ class Lives:
         """Return what of a scope is to be forgotten or was erased, the soonest due first."""
         return await self._library.run(self._library.about, lives.pending_in, scope, mark)
 
+    async def beginning(self, digits: str, scope: Sequence[str], mark: str) -> list[str]:
+        """Return the ids that begin so of what can be found or is to be forgotten in a scope."""
+        return await self._library.run(self._library.about, lives.beginning, digits, scope, mark)
+
     async def overdue(self, *, by: str) -> list[str]:
         """Return the records that are due to be erased at a moment and still have their text."""
         return await self._library.run(lambda: self._library.about(lives.overdue, by=by))
@@ -64,9 +68,9 @@ class Lives:
         """Return the seqs of folds with a text that were made of what is due to be erased, or was."""
         return await self._library.run(lambda: self._library.about(lives.made_of_overdue, by=by))
 
-    async def bearing(self, mark: str) -> list[str]:
-        """Return the erased records that a mark stands for, the newest first."""
-        return await self._library.run(self._library.about, lives.bearing, mark)
+    async def bearing(self, marks: Sequence[str]) -> dict[str, str]:
+        """Return the erased record that each mark stands for, the newest of several."""
+        return await self._library.run(self._library.about, lives.bearing, marks)
 
     async def unseen(self, record_ids: Sequence[str]) -> set[str]:
         """Return those of these records that no search can find."""
@@ -75,10 +79,6 @@ class Lives:
     async def hidden(self) -> set[str]:
         """Return the ids of all records that have a text and may not be found now."""
         return await self._library.run(self._library.about, lives.hidden)
-
-    async def marked(self, marks: Sequence[str]) -> set[str]:
-        """Return those of the marks that stand for something erased."""
-        return await self._library.run(self._library.about, lives.marked, marks)
 
     async def candidates(self, scope: Sequence[str], *, cap: int) -> list[Candidate]:
         """Return what may be among the strongest memories of a scope (L14)."""

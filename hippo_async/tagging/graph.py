@@ -78,7 +78,7 @@ class TagCounts:
         self._pairs: Counter[tuple[str, str]] = Counter()
 
     def add(self, tags: Iterable[str]) -> None:
-        """Count the tags of one record. ``status:…`` takes no part, and of more than 32 tags the rest."""
+        """Count the tags of one record. What is no topic takes no part, and of more than 32 tags the rest."""
         named = sorted(topical(tags))[:MOST_TAGS]
         if named:
             self._records += 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from hippo_async.language.plain import regular
 from hippo_async.tagging import chinese, english, russian
-from hippo_async.tagging.form import LONGEST_TAG
+from hippo_async.tagging.form import LONGEST_TAG, is_topic
 from hippo_async.tagging.names import names_in
 
 LOOKED_AT = 4_000
@@ -45,7 +45,7 @@ def suggest(text: str, *, most: int = 5) -> tuple[str, ...]:
         if topic not in parts:
             weights[regular(topic)] += weight
     ranked = sorted(weights, key=lambda tag: -weights[tag])
-    return tuple(tag for tag in ranked if len(tag) <= LONGEST_TAG)[: max(most, 0)]
+    return tuple(tag for tag in ranked if len(tag) <= LONGEST_TAG and is_topic(tag))[: max(most, 0)]
 
 
 def _readable(text: str) -> str:

@@ -120,6 +120,28 @@ def test_what_was_found_goes_before_what_is_recent_and_the_best_before_the_next(
     assert brief(items[1], items[0], budget=whole.tokens - 65).record_ids == ("id3",)
 
 
+def test_the_task_and_what_is_pinned_leave_a_third_to_the_rest_and_take_turns_as_they_are_given():
+    items = [
+        BriefItem(record("moving " * 200, 9), "task"),
+        BriefItem(record("newest pin " * 10, 8), "identity"),
+        BriefItem(record("older pin " * 200, 7), "identity"),
+        BriefItem(record("oldest pin " * 10, 6), "identity"),
+        recalled("found " * 200, 3),
+    ]
+    block = brief(*items, budget=300)
+    assert {"id3", "id8", "id9"} <= set(block.record_ids)
+    shares = {line.split(": ")[1].split()[0]: estimate_tokens(line) for line in lines_of(block.text)}
+    assert 60 < shares["moving"] <= 100
+    assert shares["found"] > 60
+    assert sum(shares[first] for first in ("newest", "older", "oldest") if first in shares) <= 100
+
+
+def test_a_checkpoint_is_told_with_its_task():
+    task = {"id": "move\nhouse", "progress": 40}
+    block = brief(BriefItem(record("Boxes are packed.", 1, role=None, event="checkpoint", task=task), "task"))
+    assert lines_of(block.text) == ["- 2026-03-02 move house, 40 %: Boxes are packed."]
+
+
 def test_of_the_recent_the_newest_stay_when_room_is_short():
     items = [BriefItem(record(f"{number} " + "word " * 20, number), "recent") for number in range(10)]
     shown = brief(*items, budget=200).record_ids

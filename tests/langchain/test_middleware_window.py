@@ -77,6 +77,11 @@ def size(memory: Hippocampus, messages: list[BaseMessage]) -> int:
     return sum(message_tokens(message, memory.count_tokens) for message in messages)
 
 
+def of_state(messages: list[BaseMessage]) -> list[BaseMessage]:
+    """What is not the middleware's own: its section of the system prompt, and the briefing."""
+    return [one for one in messages if one.type != "system" and not one.additional_kwargs.get("lc_source")]
+
+
 async def folds(memory: Hippocampus) -> list[Record]:
     return await memory.latest(tags=[FOLDED_TAG], n=1000)
 
@@ -100,7 +105,7 @@ async def test_every_request_is_whole_and_within_the_window(memory: Hippocampus,
     for number in range(8):
         await agent.ainvoke({"messages": [HumanMessage(question.replace("{}", str(number % 5)))]}, thread())
     for seen in model.seen:
-        assert seen[0].type == "human"
+        assert of_state(seen)[0].type == "human"
         assert pairs_hold(seen)
         assert size(memory, seen) <= WINDOW
     assert len(await folds(memory)) > 0
@@ -117,7 +122,7 @@ async def test_the_state_stays_as_it_is_and_each_message_is_folded_once(memory: 
     assert [message.text for message in state if message.type == "human"] == [
         fact(number) for number in range(40)
     ]
-    shown = [message for message in model.seen[-1] if not message.additional_kwargs.get("lc_source")]
+    shown = of_state(model.seen[-1])
     folded = sum(fold.metadata["turns"] for fold in await folds(memory))
     assert folded + len(shown) == len(state) - 1  # the last answer came after the last request
     await memory.close()
@@ -182,8 +187,8 @@ async def test_a_long_history_is_folded_in_parts_that_a_summarizer_can_take(tmp_
         assert len(sizes) > 5
         assert max(sizes) <= WINDOW
         assert f"summary number {len(sizes)}" in "".join(message.text for message in model.seen[0])
-        kept = [message for message in model.seen[0] if not message.additional_kwargs.get("lc_source")]
-        assert sum(fold.metadata["turns"] for fold in await folds(memory)) + len(kept) == 301
+        kept = len(of_state(model.seen[0]))
+        assert sum(fold.metadata["turns"] for fold in await folds(memory)) + kept == 301
 
 
 async def test_the_question_stays_through_a_tool_loop_that_fills_the_window(memory: Hippocampus) -> None:

@@ -15,8 +15,9 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from hippo_async import Hippocampus, Settings
+from hippo_async import Hippocampus, Settings, blocking
 from hippo_async.errors import InvalidInput
+from hippo_async.lifecycle.forgetting import Erased
 from hippo_async.testing import FakeClock
 from hippo_langchain import HippoMiddleware, memory_tools
 from hippo_langchain.testing import ScriptedModel
@@ -98,6 +99,51 @@ async def test_when_something_happened_can_be_said_where_it_has_to_be(tmp_path: 
             kept = await remember.ainvoke({"text": "We met.", "occurred": day})
             assert kept.startswith("Remembered as")
         assert "is no date" in await remember.ainvoke({"text": "We met.", "occurred": "yesterday"})
+
+
+@pytest.mark.parametrize("way", ["ainvoke", "invoke"])
+async def test_the_basic_tool_asks_when_it_was_only_while_that_has_to_be_said(
+    tmp_path: Path, way: str
+) -> None:
+    """Also of a tool that was made before the settings were read."""
+    memory = Hippocampus(tmp_path / "dated", embedder="none")
+    remember, _ = memory_tools(memory)
+
+    def asked() -> list[str]:
+        return sorted(convert_to_openai_tool(remember)["function"]["parameters"]["properties"])
+
+    async def call(**args: str) -> str:
+        if way == "ainvoke":
+            return str(await remember.ainvoke(args))
+        return str(await asyncio.to_thread(remember.invoke, args))
+
+    async with memory:
+        assert asked() == ["tags", "text"]
+        await memory.configure({"identity.eventTimePolicy": "explicit"})
+        assert asked() == ["occurred", "tags", "text"]
+        assert "say when it happened (occurred)" in await call(text="We met.")
+        for day in ("2026-03-01", "2026-03-02"):
+            assert (await call(text="We met.", occurred=day)).startswith("Remembered as")
+        await memory.configure({"identity.eventTimePolicy": "content"})
+        assert asked() == ["tags", "text"]
+        assert (await call(text="We met.")).startswith("Remembered as")
+
+
+def test_an_agent_is_asked_when_it_was_as_the_settings_of_the_moment_say(tmp_path: Path) -> None:
+    def answer(messages: list[BaseMessage]) -> AIMessage | str:
+        if messages[-1].type == "human":
+            return calling("remember", text="We met.", occurred="2026-03-01")
+        return "kept"
+
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "config.toml").write_text('[identity]\nevent_time_policy = "explicit"\n')
+    memory = Hippocampus(tmp_path / "store", embedder="none")
+    agent: Any = create_agent(ScriptedModel(script=answer), middleware=[HippoMiddleware(memory)])
+    said = agent.invoke({"messages": [HumanMessage("hello")]})["messages"]
+    assert said[-2].text.startswith("Remembered as")
+    with memory:
+        [kept] = [record for record in blocking(memory.latest)(n=9) if record.text == "We met."]
+        assert kept.metadata["occurred"] == "2026-03-01T00:00:00+00:00"
 
 
 async def test_a_memory_is_confirmed_forgotten_and_restored_by_the_id_that_recall_shows(
@@ -201,6 +247,44 @@ async def test_admin_says_how_the_memory_stands(memory: Hippocampus, clock: Fake
         assert await ask("pending_deletes") == f"- [{name}] erased"
 
 
+async def test_upkeep_is_done_for_all_scopes_and_told_in_numbers_alone(
+    memory: Hippocampus, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memory:
+        admin = every_tool(memory, scope=("ben",))["admin"]
+        kept = await memory.remember("The code is 4711.", scope=("ann",))
+        await memory.forget(kept.event_id, scope=("ann",))
+        clock.advance(DAY)
+        assert await admin.ainvoke({"action": "maintain"}) == "Maintenance: 7 steps done, 0 failed."
+        [gone] = await memory.pending_deletes(scope=("ann",))
+        assert gone.erased
+
+        async def failing() -> None:
+            raise OSError("no space left for the code 4711")
+
+        monkeypatch.setattr(memory, "erase_due", failing)
+        assert await admin.ainvoke({"action": "maintain"}) == (
+            "Maintenance: 6 steps done, 1 failed. The next round tries those again."
+        )
+
+
+async def test_upkeep_that_runs_already_is_said_and_not_waited_for(
+    memory: Hippocampus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memory:
+        admin = every_tool(memory)["admin"]
+        told: list[str] = []
+
+        async def meanwhile() -> Erased:
+            told.append(await admin.ainvoke({"action": "maintain"}))
+            return Erased()
+
+        monkeypatch.setattr(memory, "erase_due", meanwhile)
+        await memory.run_maintenance()
+        assert told[0].startswith("Not answered: maintenance is running already")
+        assert "MEM_E_MAINTENANCE_IN_FLIGHT" in told[0]
+
+
 async def test_no_call_reaches_out_of_its_scope(memory: Hippocampus) -> None:
     async with memory:
         ann, ben = every_tool(memory, scope=("ann",)), every_tool(memory, scope=("ben",))
@@ -218,7 +302,7 @@ async def test_no_call_reaches_out_of_its_scope(memory: Hippocampus) -> None:
         assert (await ben["remember"].ainvoke({"text": "The code is 4711."})).startswith("Remembered")
 
 
-ADMIN = ("status", "active_tags", "active_task", "reviews", "pending_deletes")
+ADMIN = ("status", "active_tags", "active_task", "reviews", "pending_deletes", "maintain")
 CALLS: dict[str, dict[str, Any]] = {
     "remember": {"text": "tea"},
     "recall": {"query": "tea"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +145,34 @@ async def test_what_was_erased_is_remembered_anew_only_after_it_was_restored(
         anew = await memory.remember(f"the word is {SECRET}")
         assert (anew.is_new, anew.count) == (True, 1)
         assert anew.record.record_id != kept.record.record_id
+
+
+async def test_who_is_refused_is_told_what_to_restore(make_memory: MakeMemory, clock: FakeClock) -> None:
+    """As long as it is hidden, and the newest one that says so once they are erased."""
+    text = f"the word is {SECRET}"
+    async with make_memory() as memory:
+        days = [datetime(2026, 2, day, tzinfo=UTC) for day in (1, 2)]
+        kept = [await memory.remember(text, occurred=day) for day in days]
+        for one, day in zip(kept, days, strict=True):
+            await memory.forget(one.event_id)
+            with pytest.raises(Forgotten, match=one.record.record_id) as refused:
+                await memory.remember(text, occurred=day)
+            assert refused.value.record_id == one.record.record_id
+        clock.advance(DAY)
+        await memory.erase_due()
+        for one in reversed(kept):
+            with pytest.raises(Forgotten, match=one.record.record_id) as refused:
+                await memory.remember(text)
+            assert not await memory.restore(refused.value.record_id)
+        assert (await memory.remember(text)).is_new
+        heard = await memory.record(text, key="message-1")
+        await memory.forget(heard.record_id)
+        clock.advance(DAY)
+        await memory.erase_due()
+        with pytest.raises(Forgotten, match=heard.record_id) as refused:
+            await memory.record(text, key="message-1")
+        assert not await memory.restore(refused.value.record_id)
+        assert (await memory.record(text, key="message-1")).text == text
 
 
 async def test_a_turn_that_was_erased_is_not_captured_again_under_its_key(

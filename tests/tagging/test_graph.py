@@ -53,7 +53,7 @@ def test_tags_that_differ_in_case_are_one():
 
 
 def test_tags_of_state_take_no_part():
-    graph = tag_graph([["status:folded", "Status:Monthly", "tea"], ["status:folded"]])
+    graph = tag_graph([["status:folded", "Status:Monthly", "Pinned", "tea"], ["status:folded"]])
     assert (graph.nodes, graph.edges) == ((Node("tea", 1),), ())
 
 

@@ -29,6 +29,10 @@ def test_an_english_text_has_its_names_first_and_then_its_nouns_in_the_singular(
     assert suggest(text) == tags
 
 
+def test_a_text_cannot_pin_itself():
+    assert suggest("The pinned notes hang on the Pinned board.") == ("board",)
+
+
 @pytest.mark.parametrize(
     ("plural", "singular"),
     [
