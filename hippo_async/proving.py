@@ -80,9 +80,10 @@ class Proving:
     async def backup(self, destination: str | Path, *, with_keys: bool = False) -> BackupReport:
         """Copy this memory into a new or empty directory, and verify the copy; capturing goes on meanwhile.
 
-        Holds everything captured before the call, but no index, and the keys only ``with_keys``: without
-        them, see ``report.warning``. When this returns, the copy is durable and every seal in it was checked.
-        A caller that is cancelled leaves the copy to be finished. On an error there is no backup.
+        Holds everything captured before the call, and ``config.toml``, but no index, and the keys only
+        ``with_keys``: without them, see ``report.warning``. When this returns, the copy is durable and every
+        seal in it was checked. A caller that is cancelled leaves the copy to be finished. On an error there
+        is no backup.
 
         Raises what :meth:`flush` raises, :class:`~hippo_async.errors.InvalidInput` if something is there
         already, an :class:`~hippo_async.errors.IntegrityError` if this memory or the copy is not what was

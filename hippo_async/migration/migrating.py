@@ -47,8 +47,9 @@ def migrate(
 ) -> MigrationReport:
     """Move a memory to a new or empty directory, and have it written to there only from then on (L13).
 
-    Copies the journals, the keys that lie in the old directory, ``raw/``, ``anchors/``, ``config.toml`` and
-    the index, and compares both ends before it counts. When it returns, the target is durable and verified,
+    Copies the journals, the keys that lie in the old directory, ``raw/``, ``anchors/``, the index, and
+    ``config.toml`` unless the target has one already, which then stays; compares both ends before it counts.
+    When it returns, the target is durable and verified,
     holds every record acknowledged before, and says so in ``MIGRATED``. The old directory stays as it was, as
     a backup, with ``MOVED`` in it: opening it to write raises :class:`StoreMoved`; it can be read until the
     witness has seen more at the target. The caller opens the memory there. Run again, it says that it was
