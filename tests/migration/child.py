@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from hippo_async import Hippocampus, blocking
 from hippo_async.files import Files
 from hippo_async.migration import migrate
 from hippo_async.place import Place
@@ -30,18 +33,63 @@ def hold(base: Path) -> None:
     migrate(place_in(base), base / "new", clock=FakeClock(), quiet=quiet)
 
 
-def nursery(base: Path) -> None:
+def memory_in(data_dir: Path, ops: ScriptedOps, **options: Any) -> Hippocampus:
+    base = data_dir.parent
+    return Hippocampus(
+        data_dir,
+        embedder="none",
+        witness=base / "witness",
+        maintenance=False,
+        clock=FakeClock(),
+        files=Files(ops),
+        **options,
+    )
+
+
+def dying(base: Path, ops: ScriptedOps, call: int) -> None:
+    """Die while a closed memory is moved."""
+    ops.kill("*", at=call)
+    migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops))
+
+
+def dying_open(base: Path, ops: ScriptedOps, call: int) -> None:
+    """Die while an open memory is moved, and turns are captured."""
+    with memory_in(base / "data", ops) as memory:
+        blocking(memory.record)("acknowledged")
+        ops.kill("*", at=call)
+        blocking(memory.migrate)(base / "new", progress=lambda done, total: said(memory))
+        blocking(memory.record)("acknowledged later")
+
+
+def said(memory: Hippocampus) -> None:
+    memory.capture("meanwhile")
+
+
+def dying_fetched(base: Path, ops: ScriptedOps, call: int) -> None:
+    """Die while a memory is opened that comes from elsewhere."""
+    ops.kill("*", at=call)
+    with memory_in(base / "new", ops):
+        pass
+
+
+def nursery(base: Path, act: Callable[[Path, ScriptedOps, int], None]) -> None:
     """For each number on standard input fork a process that dies at that call; say which signal ended it."""
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
-            ops = ScriptedOps(syncing=False)
-            ops.kill("*", at=int(line))
-            migrate(place_in(base), base / "new", clock=FakeClock(), files=Files(ops))
+            act(base, ScriptedOps(syncing=False), int(line))
             os._exit(0)
         _, status = os.waitpid(pid, 0)
         print(os.WTERMSIG(status), flush=True)
 
 
+MODES: dict[str, Callable[[Path], None]] = {
+    "hold": hold,
+    "move": move,
+    "nursery": lambda base: nursery(base, dying),
+    "open": lambda base: nursery(base, dying_open),
+    "fetch": lambda base: nursery(base, dying_fetched),
+}
+
 if __name__ == "__main__":
-    {"hold": hold, "move": move, "nursery": nursery}[sys.argv[1]](Path(sys.argv[2]))
+    MODES[sys.argv[1]](Path(sys.argv[2]))

@@ -8,17 +8,16 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from directories import contents
+from movers import child, signal_at
 
 from hippo_async.errors import HippoError, MigrationFailed, StoreMoved
 from hippo_async.files import Files
@@ -33,7 +32,6 @@ from hippo_async.testing import DiskState, FakeClock, ScriptedOps, SimulatedDisk
 if TYPE_CHECKING:
     from conftest import Old
 
-CHILD = Path(__file__).with_name("child.py")
 LONG = os.environ.get("HIPPO_LONG") == "1"
 SECONDS = 20
 KEYS = (bytes(range(32)), bytes(range(1, 33)))
@@ -121,30 +119,6 @@ def test_whichever_call_a_process_dies_at_the_next_run_ends_as_an_undisturbed_on
             assert not list(old.target.glob("LOCK*")), f"call {call}"
             assert contents(old.data) == before | {"MOVED": undisturbed["MIGRATED"]}, f"call {call}"
     print("deaths:", len(tries))
-
-
-@contextmanager
-def child(mode: str, base: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process of ``child.py``, which is gone afterwards."""
-    process = subprocess.Popen(
-        [sys.executable, str(CHILD), mode, str(base)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    with process:
-        yield process
-        process.kill()
-
-
-def signal_at(call: int, nursery: subprocess.Popen[str]) -> int:
-    """Have a process die at a call; return the signal that ended it."""
-    assert nursery.stdin is not None
-    assert nursery.stdout is not None
-    nursery.stdin.write(f"{call}\n")
-    nursery.stdin.flush()
-    return int(nursery.stdout.readline())
 
 
 @pytest.mark.process
@@ -273,6 +247,8 @@ def test_at_any_step_a_death_or_a_power_loss_leaves_one_place_to_write_to_and_th
     [
         ([], None, None, State.EMPTY),
         (["LOCK", "LOCK.holder", "MIGRATING.new"], None, None, State.EMPTY),
+        (["config.toml"], None, None, State.EMPTY),
+        (["config.toml", "diary"], None, None, State.OCCUPIED),
         (["journal"], None, None, State.OCCUPIED),
         (["agent.key"], None, None, State.OCCUPIED),
         (["MIGRATING", "journal", "journal.12", "agent.key.1", "raw", "LOCK"], b"a", None, State.UNFINISHED),

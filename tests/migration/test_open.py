@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import shutil
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from itertools import count
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from directories import contents
 from eventual import eventually
+from movers import child, signal_at
 
 from hippo_async import Hippocampus, Receipt, Settings
 from hippo_async.config import ConfigError
@@ -431,3 +433,27 @@ def test_from_code_without_a_loop_it_moves_as_well(old: Old) -> None:
         blocking(memory.migrate)(old.target)
         memory.capture("and on").wait(SECONDS)
     assert old.moved().texts() == [*BEFORE, "and on"]
+
+
+@pytest.mark.process
+@pytest.mark.timeout(600)
+def test_whichever_call_a_process_dies_at_the_next_run_has_all_that_was_acknowledged(old: Old) -> None:
+    """Every 41st call, in full with ``HIPPO_LONG``."""
+    start = old.base / "start"
+    shutil.copytree(old.data, start)
+    deaths = {"data": 0, "new": 0}
+    with child("open", old.base) as nursery:
+        for call in count(1, 1 if LONG else 41):
+            if signal_at(call, nursery) != signal.SIGKILL:
+                break
+            moved = (old.target / "MIGRATED").exists()
+            old.move()
+            texts = old.moved().texts()
+            assert texts[: len(BEFORE) + 1] == [*BEFORE, "acknowledged"], f"call {call}"
+            assert set(texts[len(BEFORE) + 1 :]) <= {"meanwhile", "acknowledged later"}, f"call {call}"
+            deaths["new" if moved else "data"] += 1
+            for place in (old.data, old.target, old.witness):
+                shutil.rmtree(place)
+            shutil.copytree(start, old.data)
+    print("deaths:", deaths)
+    assert all(deaths.values())
