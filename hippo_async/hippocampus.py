@@ -134,8 +134,12 @@ class Hippocampus(Tending):
     async def open(self, progress: Callable[[int, int], None] | None = None) -> OpenReport:
         """Check the journal, bring the index up to it, and start taking turns.
 
-        Opening what is open does nothing. ``progress(done, total)`` is called in a worker thread while the
-        index is brought up. Raises :class:`~hippo_async.errors.JournalLocked` if another writer holds it, a
+        Opening what is open does nothing. Where there is no memory yet, one is fetched first from where the
+        setting ``migrate_from`` says (L13): a directory, or the empty string for one under an old name. That
+        raises as :func:`hippo_async.migration.migrate` does, and no memory begins then. ``progress(done,
+        total)`` is called in a worker thread while it is fetched, then while the index is brought up.
+
+        Raises :class:`~hippo_async.errors.JournalLocked` if another writer holds it, a
         :class:`~hippo_async.errors.IntegrityError` if it is not what was written, a
         :class:`~hippo_async.errors.KeyFileError`, a :class:`~hippo_async.errors.ConfigError` for a setting
         of environment or file that is not allowed, or ``OSError``. A caller that is cancelled leaves the

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread, Timer
 from typing import Any
 
 from hippo_async import Hippocampus, blocking
@@ -72,6 +74,20 @@ def dying_fetched(base: Path, ops: ScriptedOps, call: int) -> None:
         pass
 
 
+def leaving(base: Path, wait: Callable[[], object]) -> None:
+    """Capture a turn in the pause of a move, and leave while it lasts."""
+    ops = ScriptedOps(syncing=False)
+    memory = memory_in(base / "data", ops)
+    memory.__enter__()
+    gate = ops.hold("replace", name="MOVED")
+    Thread(target=blocking(memory.migrate), args=[base / "new"], daemon=True).start()
+    gate.wait_reached()
+    memory.capture("Said in the pause.")
+    Timer(0.3, gate.open).start()
+    print("paused", flush=True)
+    wait()
+
+
 def nursery(base: Path, act: Callable[[Path, ScriptedOps, int], None]) -> None:
     """For each number on standard input fork a process that dies at that call; say which signal ended it."""
     for line in sys.stdin:
@@ -88,6 +104,8 @@ MODES: dict[str, Callable[[Path], None]] = {
     "move": move,
     "nursery": lambda base: nursery(base, dying),
     "open": lambda base: nursery(base, dying_open),
+    "exit": lambda base: leaving(base, lambda: None),
+    "wait": lambda base: leaving(base, signal.pause),
     "fetch": lambda base: nursery(base, dying_fetched),
 }
 

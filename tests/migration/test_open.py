@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from itertools import count
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 LONG = os.environ.get("HIPPO_LONG") == "1"
 SECONDS = 10
+NO_THREADS_AT_EXIT = pytest.mark.skipif(sys.version_info >= (3, 12), reason="an exit can start no thread")
 BEFORE = ["The kettle is blue.", "The pan is small.", "Three.", "Four.", "Five."]
 
 
@@ -165,6 +167,7 @@ async def test_whichever_call_fails_it_is_open_at_one_place_with_all_records(old
             meanwhile = memory.capture("meanwhile")
             with suppress(OSError, HippoError):
                 await moving
+            rule.at = 0  # what fails later is no part of the move
             ended[memory.data_dir.name] += 1
             await asyncio.gather(before, meanwhile, memory.capture("after"))
             assert await texts(memory) == expected, f"call {at}"
@@ -433,6 +436,18 @@ def test_from_code_without_a_loop_it_moves_as_well(old: Old) -> None:
         blocking(memory.migrate)(old.target)
         memory.capture("and on").wait(SECONDS)
     assert old.moved().texts() == [*BEFORE, "and on"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("ending", [pytest.param("exit", marks=NO_THREADS_AT_EXIT), "wait"])
+def test_a_turn_that_waits_survives_an_orderly_end_of_the_process(old: Old, ending: str) -> None:
+    with child(ending, old.base) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "paused\n"
+        if ending == "wait":
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == (-signal.SIGTERM if ending == "wait" else 0)
+    assert old.moved().texts() == [*BEFORE, "Said in the pause."]
 
 
 @pytest.mark.process
