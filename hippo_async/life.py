@@ -153,11 +153,11 @@ class Life:
     def begin(self, mover: Mover) -> None:
         """Have the open memory moved. Raises :class:`Closed`; :class:`MigrationLocked` if it is being so."""
         with self._door:
-            if self._opening is None or not self._opening.done():
-                raise Closed("the memory is not open, and is not moved by itself; see 'hippo migrate'")
             if self._mover is not None:
                 raise MigrationLocked(f"{self.place.data_dir}: this memory is being moved already")
-            self._mover = mover if self._ours else None
+            if self._opening is None or self._ours.closing.is_set():
+                raise Closed("the memory is not open; open it, or move it with 'hippo migrate'")
+            self._mover = mover
 
     def end(self) -> None:
         """Note that nothing is being moved any more."""
@@ -259,7 +259,9 @@ class Life:
             attendant.touch()
 
     def _stand_still(self) -> None:
-        """Wait until nothing is being moved."""
+        """Wait until nothing is being moved. What a parent process moves is left to it."""
+        if self.engine is None or self.engine.inherited:
+            return
         with self._door:
             mover = self._mover
         if mover is not None:

@@ -106,7 +106,8 @@ class Proving:
         Most is copied while it is used. Then it is closed for the time of reading it once or twice: turns
         that are captured, or written by ``record`` and the like, wait for its end, and so does
         :meth:`configure`; what else is asked is refused with
-        :class:`~hippo_async.errors.MigrationLocked`. Both ends are compared before the switch. When this
+        :class:`~hippo_async.errors.MigrationLocked`, or fails with :class:`~hippo_async.errors.Closed` if it
+        was under way. Both ends are compared before the switch. When this
         returns, the memory is open at the target, which is :attr:`data_dir` then, and everything captured
         before is durable there; the old directory stays as a backup that nobody writes to. A key file that
         lies in it comes along. ``progress(done, total)`` counts bytes, in a thread of its own.

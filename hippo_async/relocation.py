@@ -27,8 +27,6 @@ from hippo_async.migration import MigrationReport, migrate
 from hippo_async.migration.copying import place_at
 from hippo_async.place import Place, Tools
 
-EMPTY = "name an empty directory"
-
 logger: logging.Logger = logging.getLogger("hippo_async.migration")
 
 
@@ -89,7 +87,8 @@ class Relocation:
                     raise
                 return finished
             if not self._life.paused:
-                raise InvalidInput(f"{self._target}: it was moved here before, and went on without; {EMPTY}")
+                reason = "this memory was moved here before, and went on without; name an empty directory"
+                raise InvalidInput(f"{self._target}: {reason}")
             self._opened_again()
             return report
 

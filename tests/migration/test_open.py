@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -136,6 +136,45 @@ async def test_in_the_pause_turns_wait_and_what_is_asked_is_refused(old: Old) ->
         assert await texts(memory) == [*BEFORE, "Said in the pause.", "Written down in the pause."]
     assert 'mode = "off"' in (old.target / "config.toml").read_text()
     assert "off" not in (old.data / "config.toml").read_text()
+
+
+async def test_whoever_asks_all_the_while_is_answered_or_refused_and_nothing_hangs(old: Old) -> None:
+    refused: list[Exception] = []
+    stopped = asyncio.Event()
+
+    async def keep(ask: Callable[[], Awaitable[object]]) -> None:
+        while not stopped.is_set():
+            try:
+                await ask()
+            except (MigrationLocked, Closed) as error:
+                refused.append(error)
+            await asyncio.sleep(0)
+
+    async with asyncio.timeout(30), memory_of(old) as memory:
+        asking = [
+            asyncio.create_task(keep(ask))
+            for ask in (
+                lambda: memory.recall("kettle"),
+                lambda: memory.brief("kettle"),
+                lambda: memory.remember(f"remembered at {len(refused)}"),
+                lambda: memory.latest(n=3),
+                memory.run_maintenance,
+                memory.verify_chain,
+            )
+        ]
+        for number in range(4):
+            try:
+                await memory.migrate(old.base / f"place-{number}")
+            except MigrationFailed as error:  # maintenance may remove what is being copied
+                assert error.undone
+            await memory.record(f"at {number}")
+        stopped.set()
+        await asyncio.gather(*asking)
+        assert [text for text in await texts(memory) if text.startswith("at ")] == [
+            f"at {number}" for number in range(4)
+        ]
+        assert (await memory.verify_chain()).intact
+    assert refused
 
 
 async def test_only_so_many_turns_wait_as_the_buffer_holds(old: Old) -> None:
