@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfoNotFoundError
 
 from hippo_async.config import INVALID_FILE, OVERRIDDEN, Settings
-from hippo_async.config.document import edited
+from hippo_async.config.document import edited, parsed
 from hippo_async.config.environment import from_environment
 from hippo_async.config.faults import place
 from hippo_async.config.layers import Layered, layered
@@ -85,10 +86,13 @@ def save(
 
 
 class Configuration:
-    """The settings of one memory, now. ``given`` are those that its owner passed in, if any."""
+    """The settings of one memory, now. ``given`` are those that its owner passed in, if any.
+
+    ``data_dir`` is where the memory lies.
+    """
 
     def __init__(self, data_dir: Path, given: Settings | None, files: Files) -> None:
-        self._data_dir = data_dir
+        self.data_dir = data_dir
         self._explicit = given is not None
         self._files = files
         self._changing = threading.Lock()
@@ -99,15 +103,16 @@ class Configuration:
         if self._explicit:
             _find_zone(self.current)
         else:
-            self.current = load_settings(self._data_dir, files=self._files)
+            self.current = load_settings(self.data_dir, files=self._files)
         return self.current
 
-    def change(self, patch: Mapping[str, Any], adopt: Callable[[Settings], None]) -> Settings:
-        """Validate, save, then go by the changed settings; ``adopt`` tells those who hold some.
+    def change(self, patch: Mapping[str, Any], adopter: Callable[[], Callable[[Settings], None]]) -> Settings:
+        """Validate, save, then go by the changed settings; ``adopter`` says who tells those who hold some.
 
-        Nothing has changed when it raises. Safe from several threads.
+        Nothing has changed when it raises, or ``adopter`` does. Safe from several threads.
         """
         with self._changing:
+            adopt = adopter()
             changes = NAMES.flat(patch)
             environ = {
                 name: text for name, text in os.environ.items() if not self._explicit or name == NAMED_BY
@@ -115,10 +120,24 @@ class Configuration:
             _refuse_overridden(changes, environ)
             settings = validated(changes, base=self.current)
             _find_zone(settings, changes)
-            save(changes, self._data_dir, environ, files=self._files)
+            save(changes, self.data_dir, environ, files=self._files)
             self.current = settings
             adopt(settings)
             return settings
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Have changes wait. Blocks while one is being made."""
+        with self._changing:
+            yield
+
+    def refuse_pinned(self) -> None:
+        """Raise :class:`ConfigError` if the file names the directory: it would not be read in another one."""
+        file = config_file(self.data_dir)
+        pinned = parsed(read_text(file, self._files), file=str(file)).get("data_dir")
+        if not self._explicit and pinned is not None and pinned.value is not None:
+            reason = f"it names where this memory lies; take it out, then move the memory{place(pinned.file)}"
+            raise ConfigError(pinned.spelled, reason, value=pinned.value)
 
 
 def _refuse_overridden(changes: Mapping[Key, Given], environ: Mapping[str, str]) -> None:
@@ -149,7 +168,8 @@ def _stay(given: Mapping[Key, Given], data_dir: Path) -> None:
     if one is None or one.value is None or Path(one.value) == data_dir.absolute():
         return
     reason = (
-        f"{one.value!r} is not where this memory lies, {data_dir}; migrate it there, "
-        f"or name the directory when you open it (data_dir=, HIPPO_DATA_DIR){place(one.file)}"
+        f"{one.value!r} is not where this memory lies, {data_dir}; a setting does not move it: migrate it "
+        f"there (memory.migrate(), hippo migrate), or name the directory when you open it (data_dir=, "
+        f"HIPPO_DATA_DIR){place(one.file)}"
     )
     raise ConfigError(one.spelled, reason, value=one.value)

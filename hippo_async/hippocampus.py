@@ -86,7 +86,7 @@ class Hippocampus(Tending):
         clock: Clock | None = None,
         files: Files | None = None,
     ) -> None:
-        self._place = Place(
+        place = Place(
             data_dir=place_of(data_dir, settings),
             agent_id=agent_id,
             key=key,
@@ -95,11 +95,11 @@ class Hippocampus(Tending):
             witness=named_witness(witness),
         )
         self._tools = Tools(settings or Settings(), embedder, clock or SystemClock(), files or Files())
-        self._configuration = Configuration(self._place.data_dir, settings, self._tools.files)
+        self._configuration = Configuration(place.data_dir, settings, self._tools.files)
         self._summarizer = summarizer
         self._tagger = tagger
         self._count = RememberedCounts(token_counter or estimate_tokens)
-        self._life = Life(self._place, self._tools, self._configuration, self._attended)
+        self._life = Life(place, self._tools, self._configuration, self._attended)
         self._turn_ids = turn_ids()
         self._maintained = maintenance
         self._captured = 0
@@ -107,19 +107,19 @@ class Hippocampus(Tending):
 
     def __repr__(self) -> str:
         state = "open" if self._life.engine is not None else "closed"
-        return f"<Hippocampus {self._place.agent_id!r} at {self._place.data_dir} {state}>"
+        return f"<Hippocampus {self.agent_id!r} at {self.data_dir} {state}>"
 
     # ---------------------------------------------------------------- life
 
     @property
     def agent_id(self) -> str:
         """Whose memory this is."""
-        return self._place.agent_id
+        return self._life.place.agent_id
 
     @property
     def data_dir(self) -> Path:
-        """Where it lies."""
-        return self._place.data_dir
+        """Where it lies; :meth:`migrate` moves it."""
+        return self._life.place.data_dir
 
     @property
     def settings(self) -> Settings:
@@ -134,8 +134,12 @@ class Hippocampus(Tending):
     async def open(self, progress: Callable[[int, int], None] | None = None) -> OpenReport:
         """Check the journal, bring the index up to it, and start taking turns.
 
-        Opening what is open does nothing. ``progress(done, total)`` is called in a worker thread while the
-        index is brought up. Raises :class:`~hippo_async.errors.JournalLocked` if another writer holds it, a
+        Opening what is open does nothing. Where there is no memory yet, one is fetched first from where the
+        setting ``migrate_from`` says (L13): a directory, or the empty string for one under an old name. That
+        raises as :func:`hippo_async.migration.migrate` does, and no memory begins then. ``progress(done,
+        total)`` is called in a worker thread while it is fetched, then while the index is brought up.
+
+        Raises :class:`~hippo_async.errors.JournalLocked` if another writer holds it, a
         :class:`~hippo_async.errors.IntegrityError` if it is not what was written, a
         :class:`~hippo_async.errors.KeyFileError`, a :class:`~hippo_async.errors.ConfigError` for a setting
         of environment or file that is not allowed, or ``OSError``. A caller that is cancelled leaves the
@@ -180,7 +184,7 @@ class Hippocampus(Tending):
           it acts sees all of them;
         - from the next maintenance: ``raw.retention_days``, ``temp``, ``enable_reflection``, ``review``;
         - from the next open: ``migrate_from``, ``auto_maintain_on_boot``;
-        - ``data_dir`` takes the present directory only: a memory is migrated, it does not jump.
+        - ``data_dir`` takes the present directory only: :meth:`migrate` moves a memory.
 
         A memory that was given ``settings=`` goes by those again when it is built anew; the file is then not
         read. Returns the settings that hold now. Raises :class:`~hippo_async.errors.ConfigError` for what is
@@ -192,7 +196,8 @@ class Hippocampus(Tending):
 
     def status(self) -> Status:
         """Say how the memory is: what was captured, what waits, what failed, what is stored. Never blocks."""
-        return status_of(self._life.engine, captured=self._captured, refused=self._refused)
+        life = self._life
+        return status_of(life.engine, captured=self._captured, refused=self._refused, waiting=life.waiting)
 
     # ------------------------------------------------------------- writing
 
@@ -226,7 +231,7 @@ class Hippocampus(Tending):
             labels = Labels(role, session, scope, tags, source, key, metadata, speaker)
             turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=False)
             self._captured += 1
-            self._life.in_use.pipeline.put(turn)
+            self._life.put(turn)
         except Exception as error:  # noqa: BLE001 - no fault of memory reaches the agent
             return self._refuse(turn_id, error)
         return Receipt(turn_id, turn.future)
@@ -442,7 +447,7 @@ class Hippocampus(Tending):
     ) -> Written:
         turn_id = next(self._turn_ids)
         turn = self._turn(turn_id, content, labels, kind, timestamp, explicit=True)
-        self._running.pipeline.put(turn)
+        self._life.put(turn)
         record = await Receipt(turn_id, turn.future)
         return Written(record, record.metadata.get("turn_id") == turn_id)
 

@@ -47,8 +47,11 @@ class Status:
         return asdict(self)
 
 
-def status_of(engine: Engine | None, *, captured: int, refused: int) -> Status:
-    """Read the counters of an open memory; those of a closed one are gone with it."""
+def status_of(engine: Engine | None, *, captured: int, refused: int, waiting: int) -> Status:
+    """Read the counters of an open memory; those of a closed one are gone with it.
+
+    ``waiting`` turns are in no engine's buffer yet.
+    """
     if engine is None:
         return Status(open=False, captured=captured, refused=refused)
     pipeline, sink, library = engine.pipeline, engine.sink, engine.library
@@ -60,7 +63,7 @@ def status_of(engine: Engine | None, *, captured: int, refused: int) -> Status:
         deduplicated=sink.deduplicated,
         rejected=sink.rejected,
         refused=refused + state.refused,
-        buffered=pipeline.buffered,
+        buffered=pipeline.buffered + waiting,
         failures=state.failures,
         last_error=state.last_error,
         retrying=state.retry_at is not None,

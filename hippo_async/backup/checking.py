@@ -9,6 +9,7 @@ from pathlib import Path
 from hippo_async.anchors import Ledger
 from hippo_async.backup.copying import in_force, survey
 from hippo_async.backup.manifest import Entry, Manifest
+from hippo_async.configuring import CONFIG_FILE
 from hippo_async.errors import IntegrityError, JournalCorrupt
 from hippo_async.files import Files
 from hippo_async.journal import Keyring, Lineage
@@ -36,12 +37,15 @@ def check_store(place: Place, keys: Keyring, files: Files) -> tuple[str, ...]:
 
 
 def check_files(data_dir: Path, manifest: Manifest, files: Files) -> None:
-    """Raise :class:`IntegrityError` unless the files of a store are exactly those of the manifest."""
+    """Raise :class:`IntegrityError` unless the files of a store are exactly those of the manifest.
+
+    Settings that the manifest does not name are no part of what was backed up, and not looked at.
+    """
+    expected = manifest.by_name
     try:
-        found = survey(data_dir, in_force(data_dir, files), files)
+        found = survey(data_dir, in_force(data_dir, files), files, settings=CONFIG_FILE in expected)
     except FileNotFoundError as error:
         raise IntegrityError(error.filename, 0, -1, ROTTEN) from None
-    expected = manifest.by_name
     for name in sorted({*found.read, *found.names} ^ expected.keys()):
         raise IntegrityError(data_dir / name, 0, -1, ROTTEN)
     for path in differing(data_dir, manifest.files, files):

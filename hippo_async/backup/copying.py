@@ -18,6 +18,7 @@ from pathlib import Path
 
 from hippo_async.anchors.ledger import FOLDER as ANCHORS
 from hippo_async.backup.manifest import MANIFEST, Entry
+from hippo_async.configuring import CONFIG_FILE
 from hippo_async.engine import KEY_FILE
 from hippo_async.errors import JournalCorrupt, KeyFileError
 from hippo_async.files import AppendFile, Files
@@ -59,8 +60,10 @@ class Survey:
     names: list[str] = field(default_factory=list)
 
 
-def survey(data_dir: Path, generations: Mapping[int, int], files: Files) -> Survey:
-    """Read ``HEAD`` and ``SEGMENTS`` of each journal, then list the segments, raw shards and anchors."""
+def survey(data_dir: Path, generations: Mapping[int, int], files: Files, *, settings: bool = True) -> Survey:
+    """Read ``HEAD`` and ``SEGMENTS`` of each journal, then list the segments, raw shards and anchors, and
+    ``config.toml`` if it is there and the ``settings`` are wanted.
+    """
     found = Survey()
     for epoch, generation in generations.items():
         layout = Layout(journal_directory(data_dir, epoch))
@@ -71,13 +74,15 @@ def survey(data_dir: Path, generations: Mapping[int, int], files: Files) -> Surv
     for folder, ending in BESIDE.items():
         beside = (name for name in files.list(data_dir / folder) if name.endswith(ending))
         found.names.extend(f"{folder}/{name}" for name in beside)
+    if settings and files.exists(data_dir / CONFIG_FILE):
+        found.names.append(CONFIG_FILE)
     return found
 
 
 class StoreCopy:
     """A store that is being copied into a directory without one. Building it touches nothing.
 
-    ``entries`` are the files copied so far.
+    ``entries`` are the files copied so far. ``settings`` says whether ``config.toml`` is one of its files.
     """
 
     def __init__(
@@ -88,6 +93,7 @@ class StoreCopy:
         *,
         files: Files,
         progress: Progress | None,
+        settings: bool = True,
     ) -> None:
         self.target = target
         self.generations = generations
@@ -95,6 +101,7 @@ class StoreCopy:
         self._source = source
         self._files = files
         self._progress = progress
+        self._settings = settings
         self._folders: dict[str, None] = {}
         self._singles: list[Path] = []
 
@@ -105,7 +112,7 @@ class StoreCopy:
         grow, so those of the same size are not copied anew. Raises ``FileNotFoundError`` if a file went away
         meanwhile.
         """
-        found = survey(self._source, self.generations, self._files)
+        found = survey(self._source, self.generations, self._files, settings=self._settings)
         for name in self.entries.keys() - {*found.read, *found.names}:
             self._files.remove(self.target / name)
             del self.entries[name]
@@ -182,7 +189,11 @@ class StoreCopy:
     def _place(self, name: str) -> Path:
         """Make the directory of a file, and return where the file goes."""
         path = self.target / name
-        self._folders[name.partition("/")[0]] = None
+        folder, inside, _ = name.partition("/")
+        if inside:
+            self._folders[folder] = None
+        else:
+            self._singles.append(path)
         self._files.mkdir(path.parent)
         return path
 

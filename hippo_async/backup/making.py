@@ -74,9 +74,10 @@ def backup(
     """Copy a store into a new or empty directory, so that the copy is a store itself, and verify it.
 
     It holds every record acknowledged before the call, and is a prefix of the journal: an agent may write
-    meanwhile. The index is not copied, since it is made anew, and the keys are only ``with_keys``. When it
-    returns, all of it is durable and every seal in it was checked. The source is read and nothing else. On
-    an error, and after a crash, there is no store at ``destination`` and so no backup.
+    meanwhile. ``config.toml`` of the data directory is in it, if it is there. The index is not copied, since
+    it is made anew, and the keys are only ``with_keys``. When it returns, all of it is durable and every seal
+    in it was checked. The source is read and nothing else. On an error, and after a crash, there is no store
+    at ``destination`` and so no backup.
 
     Raises :class:`InvalidInput` if something is there already; what opening raises if the source is not
     sound, or the copy; :class:`JournalLocked` if purges, repairs or changes of keys did not let it finish;

@@ -1,9 +1,9 @@
 """``BACKUP.json``: what a backup is of, and what its files held when it was made. Pure.
 
 A journal proves itself to whoever has the key, so three things are left for a manifest to do. It notices what
-no seal covers: bits that rot in ``raw/``, and files of ``raw/`` and ``anchors/`` that went missing. It is
-stricter than opening: one damaged slot of ``HEAD`` is harmless in a store after a power loss, and a bad sign
-in a backup. And it says whose backup this is, and of when, to somebody without the key.
+no seal covers: bits that rot in ``raw/`` and ``config.toml``, and files of ``raw/`` and ``anchors/`` that are
+missing. It is stricter than opening: one damaged slot of ``HEAD`` is harmless in a store after a power loss,
+and a bad sign in a backup. And it says whose backup this is, and of when, to somebody without the key.
 
 It is a checksum and no seal: whoever can change a backup can write another manifest for it, and still no
 other journal. ``CURRENT`` is not in it, since it is written later; the key files are not, since they are

@@ -11,6 +11,7 @@ from typing import Any
 from hippo_async.backup.checking import ROTTEN, check_files, check_store, lineage
 from hippo_async.backup.copying import BESIDE, Progress, StoreCopy, copying, in_force
 from hippo_async.backup.manifest import MANIFEST, Manifest, decode
+from hippo_async.configuring import CONFIG_FILE
 from hippo_async.engine import KEY_FILE, find_keys
 from hippo_async.errors import IntegrityError, InvalidInput, NotFound, RolledBack
 from hippo_async.files import Files
@@ -48,22 +49,31 @@ def restore(
 ) -> RestoreReport:
     """Verify a backup, copy it into a data directory without a store, and verify what is there.
 
-    The keys are those in the backup, which are restored with it (mode 0600), else those of ``target``. When
-    it returns, all of it is durable. On an error, and after a crash, no store is there. The witness is read
-    and not told: it may know of records that came after the backup, and the report says so.
+    The keys are those in the backup, which are restored with it (mode 0600), else those of ``target``. So is
+    its ``config.toml``, if it has one; settings that are there are never overwritten. When it returns, all of
+    it is durable. On an error, and after a crash, no store is there. The witness is read and not told: it may
+    know of records that came after the backup, and the report says so.
 
     Raises :class:`NotFound` if there is no backup, :class:`InvalidInput` if something of a store is in the
-    target, :class:`IntegrityError` if a bit of the backup is not what was written, what opening raises, and
-    ``OSError``. Blocks.
+    target, or settings are both there and in the backup, :class:`IntegrityError` if a bit of the backup is
+    not what was written, what opening raises, and ``OSError``. Blocks.
     """
     files = files or Files()
     manifest = read_manifest(backup, files)
-    _refuse_occupied(target.data_dir, files)
+    with_settings = CONFIG_FILE in manifest.by_name
+    _refuse_occupied(target.data_dir, files, with_settings=with_settings)
     with_keys = files.exists(backup / KEY_FILE)
     keys: Keyring = KeyFiles(files, backup / KEY_FILE) if with_keys else find_keys(target, files, make=False)
     check_files(backup, manifest, files)
     check_store(replace(target, data_dir=backup, witness=None), keys, files)
-    copy = StoreCopy(backup, target.data_dir, in_force(backup, files), files=files, progress=progress)
+    copy = StoreCopy(
+        backup,
+        target.data_dir,
+        in_force(backup, files),
+        files=files,
+        progress=progress,
+        settings=with_settings,
+    )
     with copying(copy):
         if with_keys:
             copy.add_keys(keys, manifest.keys)
@@ -88,9 +98,9 @@ def read_manifest(backup: Path, files: Files) -> Manifest:
         raise IntegrityError(path, 0, -1, f"{error}; {ROTTEN}") from None
 
 
-def _refuse_occupied(data_dir: Path, files: Files) -> None:
+def _refuse_occupied(data_dir: Path, files: Files, *, with_settings: bool) -> None:
     for name in files.list(data_dir):
-        if name in BESIDE or _JOURNAL.fullmatch(name):
+        if name in BESIDE or _JOURNAL.fullmatch(name) or (with_settings and name == CONFIG_FILE):
             reason = "part of a store, which is never overwritten; move it away, or name another place"
             raise InvalidInput(f"{data_dir / name}: {reason}")
 

@@ -30,6 +30,7 @@ class JournalSink:
         self._raw = raw
         self._judged: dict[str, Novelty] = {}
         self._recovered: dict[str, Appended] = {}
+        self._failed_after: int | None = None
         self.tags_itself: bool = True
         self.written: int = 0
         self.deduplicated: int = 0
@@ -60,12 +61,16 @@ class JournalSink:
         """Open the journal again after a failed write.
 
         What of the failed batch turns out to be on disk is remembered by its turn id, so that it is not
-        written twice; and indexed, so that whoever tries again under its key finds it.
+        written twice; and indexed, so that whoever tries again under its key finds it. One that fails itself
+        may be tried again.
         """
-        known = self._journal.tail.seq
+        if self._failed_after is None:
+            self._failed_after = self._journal.tail.seq
         self._journal.close()
         self._journal.open()
-        found = [Appended(record, location) for record, location in self._journal.scan(after=known)]
+        after = self._failed_after
+        found = [Appended(record, location) for record, location in self._journal.scan(after=after)]
+        self._failed_after = None
         self._recovered |= {str(entry.record.metadata.get("turn_id")): entry for entry in found}
         self._library.feed_later(found)
 

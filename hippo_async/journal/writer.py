@@ -294,13 +294,13 @@ class GroupWriter:
             head.start(self.live.head, newest_slot=head.newest_slot)
 
     def _acknowledge(self, last: Record) -> None:
-        live = self.live
-        live.tail = Tail(last.seq, last.record_id)
-        live.closed = last.type == CLOSE
-        known = live.head
-        live.head = HeadState(known.journal_id, known.generation, known.number + 1, last.seq, last.record_id)
+        live, known = self.live, self.live.head
+        state = HeadState(known.journal_id, known.generation, known.number + 1, last.seq, last.record_id)
         for head in self._heads:
-            head.note(live.head)
+            head.note(state)
+        live.head = state
+        live.tail = Tail(last.seq, last.record_id)  # not before: who recovers looks for what comes after it
+        live.closed = last.type == CLOSE
         if self._settle_at is None:
             self._settle_at = self._clock.monotonic() + SETTLE_SECONDS
 

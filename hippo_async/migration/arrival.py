@@ -8,14 +8,13 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 
+from hippo_async.configuring import CONFIG_FILE
 from hippo_async.engine import KEY_FILE
 from hippo_async.errors import JournalLocked, MigrationLocked
 from hippo_async.files import Files
 from hippo_async.journal.lock import HOLDER, LOCK, WriterLock, holder_of
 from hippo_async.journal.moved import MIGRATING
 from hippo_async.migration.document import MIGRATED
-
-SETTINGS = "config.toml"
 
 _FOLDER = re.compile(r"journal(\.\d+)?|raw|anchors|index")
 _KEY = re.compile(rf"{re.escape(KEY_FILE)}(\.\d+)?")
@@ -26,7 +25,7 @@ _OWN = frozenset({MIGRATING, LOCK, HOLDER})
 class State(Enum):
     """How far a directory has come that a memory is to be moved to."""
 
-    EMPTY = "nothing is there"
+    EMPTY = "nothing is there, or settings only"
     UNFINISHED = "a copy that a crash cut short, which counts for nothing"
     ARRIVED = "all is there, and the source names it"
     DONE = "the memory was moved here"
@@ -41,9 +40,12 @@ def state_of(names: Collection[str], *, migrating: bytes | None, moved: bytes | 
         return State.ARRIVED
     if migrating is not None:
         return State.OCCUPIED if strangers(names) else State.UNFINISHED
-    return (
-        State.EMPTY if all(name in _OWN or _UNFINISHED.fullmatch(name) for name in names) else State.OCCUPIED
-    )
+    return State.EMPTY if is_free(names) else State.OCCUPIED
+
+
+def is_free(names: Collection[str]) -> bool:
+    """Whether a directory holds nothing, or only settings and what a lock or a crash left."""
+    return all(name in _OWN or name == CONFIG_FILE or _UNFINISHED.fullmatch(name) for name in names)
 
 
 def strangers(names: Collection[str]) -> list[str]:
@@ -71,8 +73,10 @@ def kept_for_us(target: Path, files: Files) -> Iterator[None]:
         lock.release()
 
 
-def clear(target: Path, source: Path, files: Files) -> None:
-    """Remove what was copied, durably. A key stays unless the source has the same."""
+def clear(target: Path, source: Path, files: Files, *, settings: bool) -> None:
+    """Remove what was copied, durably; the ``settings`` only if they were. A key stays unless the source has
+    the same.
+    """
     for name in files.list(target):
         path = target / name
         if _FOLDER.fullmatch(name):
@@ -80,14 +84,14 @@ def clear(target: Path, source: Path, files: Files) -> None:
         elif _KEY.fullmatch(name):
             if read(source / name, files) == files.read(path):
                 files.remove(path)
-        elif _is_copied(name):
+        elif _is_copied(name) and (settings or name != CONFIG_FILE):
             files.remove(path)
     files.sync_dir(target)
 
 
-def abandon(target: Path, source: Path, files: Files, *, made: bool) -> None:
+def abandon(target: Path, source: Path, files: Files, *, made: bool, settings: bool) -> None:
     """Remove what was copied, then the sign that it was; the directory too if it was ``made`` for it."""
-    clear(target, source, files)
+    clear(target, source, files, settings=settings)
     files.remove(target / MIGRATING)
     files.sync_dir(target)
     if made and set(files.list(target)) <= _OWN:
@@ -104,4 +108,4 @@ def read(path: Path, files: Files) -> bytes | None:
 
 
 def _is_copied(name: str) -> bool:
-    return any(kind.fullmatch(name) for kind in (_FOLDER, _KEY, _UNFINISHED)) or name == SETTINGS
+    return any(kind.fullmatch(name) for kind in (_FOLDER, _KEY, _UNFINISHED)) or name == CONFIG_FILE

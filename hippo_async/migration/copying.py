@@ -17,33 +17,48 @@ from hippo_async.engine import KEY_FILE
 from hippo_async.files import Files
 from hippo_async.index.generations import Generations
 from hippo_async.journal import KeyFiles, Keyring
-from hippo_async.migration.arrival import SETTINGS, clear
+from hippo_async.migration.arrival import clear
 from hippo_async.place import Place
 
 INDEX = "index"
 
 
+def keeps_its_keys(place: Place) -> bool:
+    """Whether the key files of a memory lie in its data directory, and so move with it."""
+    key_file = place.key_file or place.data_dir / KEY_FILE
+    return place.key is None and key_file.absolute().parent == place.data_dir.absolute()
+
+
+def place_at(target: Path, place: Place) -> Place:
+    """Where a memory is once it moved to another directory."""
+    return replace(place, data_dir=target, key_file=None if keeps_its_keys(place) else place.key_file)
+
+
 @dataclass(slots=True)
 class MovingCopy:
-    """The copy of one memory in the directory that it moves to. Building it touches nothing."""
+    """The copy of one memory in the directory that it moves to. Building it touches nothing.
+
+    ``settings`` says whether ``config.toml`` comes along.
+    """
 
     source: Place
     target: Path
     keys: Keyring
     files: Files
     progress: Progress
+    settings: bool
     store: StoreCopy | None = None
 
     @property
     def place(self) -> Place:
         """The copy as a store of its own, of which the witness knows nothing yet."""
-        return replace(self.source, data_dir=self.target, witness=None)
+        return replace(place_at(self.target, self.source), witness=None)
 
     def expected(self) -> int:
         """How many bytes there are to copy now."""
         source = self.source.data_dir
-        names = [*survey(source, in_force(source, self.files), self.files).names, SETTINGS, *self._index()]
-        return sum(self.files.size(source / name) for name in names)
+        found = survey(source, in_force(source, self.files), self.files, settings=self.settings)
+        return sum(self.files.size(source / name) for name in [*found.names, *self._index()])
 
     def bring(self) -> StoreCopy:
         """Copy the store, or bring its copy up to it; all of it is durable and was checked when this returns.
@@ -54,14 +69,14 @@ class MovingCopy:
         """
         generations = in_force(self.source.data_dir, self.files)
         if self.store is not None and self.store.generations == generations:
-            self._take(self.store)
+            self.store.take()
             return self.store
         self.store = None
-        clear(self.target, self.source.data_dir, self.files)
+        clear(self.target, self.source.data_dir, self.files, settings=self.settings)
         check_store(self.source, self.keys, self.files)
         store = self._store(generations)
         store.add_keys(self.keys, self._keys_to_bring())
-        self._take(store)
+        store.take()
         store.put_in_force()
         check_store(self.place, self.keys, self.files)
         self.store = store
@@ -77,11 +92,6 @@ class MovingCopy:
         """Yield the files of the copy that do not hold what was read from the source."""
         return differing(self.target, store.entries.values(), self.files)
 
-    def _take(self, store: StoreCopy) -> None:
-        store.take()
-        if self.files.exists(self.source.data_dir / SETTINGS):
-            store.add([SETTINGS])
-
     def _index(self) -> list[str]:
         """The files of the index, named from the root of the store."""
         current = Generations(self.source.data_dir / INDEX, files=self.files).current()
@@ -89,16 +99,18 @@ class MovingCopy:
         return [f"{INDEX}/{current.name}/{name}" for name in names if current is not None]
 
     def _store(self, generations: Mapping[int, int]) -> StoreCopy:
-        source = self.source.data_dir
-        return StoreCopy(source, self.target, generations, files=self.files, progress=self.progress)
+        return StoreCopy(
+            self.source.data_dir,
+            self.target,
+            generations,
+            files=self.files,
+            progress=self.progress,
+            settings=self.settings,
+        )
 
     def _keys_to_bring(self) -> int:
         """How many keys lie in the old directory; those that lie elsewhere stay there."""
-        key_file = self.source.key_file or self.source.data_dir / KEY_FILE
-        if (
-            not isinstance(self.keys, KeyFiles)
-            or key_file.absolute().parent != self.source.data_dir.absolute()
-        ):
+        if not isinstance(self.keys, KeyFiles) or not keeps_its_keys(self.source):
             return 0
         epoch = 0
         while self.files.exists(self.keys.path(epoch)):

@@ -14,14 +14,16 @@ journal_id  the id of the agent's first journal
 moved_at    when it was moved
 record_id   the last record
 records     how many records there are
+settings    whether ``config.toml`` is part of it: not where the target had one of its own
 to          the new data directory
 =========== ==========================================================================
 
-Until then ``MIGRATING`` holds ``from`` and ``to`` only.
+Until then ``MIGRATING`` holds ``from``, ``settings`` and ``to`` only.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -45,6 +47,7 @@ class Move:
     files: int
     size: Annotated[int, Field(alias="bytes")]
     moved_at: str
+    settings: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields of the document."""
@@ -64,9 +67,26 @@ def decode(data: bytes) -> Move:
         raise ValueError(f"not what a migration writes: {error.errors()[0]['msg']}") from None
 
 
-def announcement(source: str, target: str) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Announcement:
     """What ``MIGRATING`` holds while a memory is copied."""
-    return canonical({"from": source, "to": target}) + b"\n"
+
+    source: str
+    target: str
+    settings: bool
+
+    def encode(self) -> bytes:
+        """Write the document."""
+        return canonical({"from": self.source, "settings": self.settings, "to": self.target}) + b"\n"
+
+
+def announced(migrating: bytes) -> Announcement:
+    """Read what ``MIGRATING`` holds, at any moment of a move. Raises ``ValueError`` if that says nothing."""
+    try:
+        found = json.loads(migrating)
+        return Announcement(str(found["from"]), str(found["to"]), found.get("settings") is not False)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not what a migration writes: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,12 +47,13 @@ def migrate(
 ) -> MigrationReport:
     """Move a memory to a new or empty directory, and have it written to there only from then on (L13).
 
-    Copies the journals, the keys that lie in the old directory, ``raw/``, ``anchors/``, ``config.toml`` and
-    the index, and compares both ends before it counts. When it returns, the target is durable and verified,
-    holds every record acknowledged before, and says so in ``MIGRATED``. The old directory stays as it was, as
-    a backup, with ``MOVED`` in it: opening it to write raises :class:`StoreMoved`; it can be read until the
-    witness has seen more at the target. The caller opens the memory there. Run again, it says that it was
-    done; after a crash it begins anew or does what is left. ``progress(done, total)`` counts bytes.
+    Copies the journals, the keys that lie in the old directory, ``raw/``, ``anchors/``, the index, and
+    ``config.toml`` unless the target has one already, which then stays; compares both ends before it counts.
+    When it returns, the target is durable and verified, holds every record acknowledged before, and says so
+    in ``MIGRATED``. The old directory stays as it was, as a backup, with ``MOVED`` in it: opening it to write
+    raises :class:`StoreMoved`; it can be read until the witness has seen more at the target. The caller opens
+    the memory there. Run again, it says that it was done; after a crash it begins anew or does what is left.
+    ``progress(done, total)`` counts bytes.
 
     Without ``quiet`` nobody may have the source open for writing. With it, an agent may write while most is
     copied; then ``quiet()`` is called, once, and has to leave the source closed and everything flushed. What

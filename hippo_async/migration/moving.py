@@ -19,6 +19,7 @@ from pathlib import Path
 
 from hippo_async.backup.checking import lineage
 from hippo_async.backup.copying import Progress, in_force
+from hippo_async.configuring import CONFIG_FILE
 from hippo_async.engine import find_keys
 from hippo_async.errors import (
     HippoError,
@@ -35,7 +36,7 @@ from hippo_async.journal.lock import WriterLock
 from hippo_async.journal.moved import MIGRATING, MOVED, refuse_moved
 from hippo_async.migration.arrival import State, abandon, kept_for_us, read, state_of, strangers
 from hippo_async.migration.copying import MovingCopy
-from hippo_async.migration.document import MIGRATED, End, Move, announcement, decode, difference
+from hippo_async.migration.document import MIGRATED, Announcement, End, Move, announced, decode, difference
 from hippo_async.place import Place
 from hippo_async.protocols import Clock
 from hippo_async.records import utc_timestamp
@@ -82,6 +83,7 @@ class Migration:
     quiet: Callable[[], object] | None
     deadline: float = 0.0
     pointer: bytes | None = None
+    settings: bool = True
 
     def run(self) -> tuple[Move, bool]:
         """Do what the target's state leaves to do; return what was moved, and whether it had been before."""
@@ -143,6 +145,7 @@ class Migration:
     # Doing it
 
     def _moved(self, *, made: bool) -> Move:
+        self.settings = self._takes_settings()
         with ExitStack() as held, self._all_or_nothing(made=made):
             move, generations = self._copied(held)
             self._put_pointer(move.encode(), generations)
@@ -163,10 +166,11 @@ class Migration:
     def _copied(self, held: ExitStack) -> tuple[Move, Mapping[int, int]]:
         """Copy and verify all; the source has no writer afterwards, until ``held`` ends."""
         source, target = self.source.data_dir, self.target
-        self.files.write_atomic(target / MIGRATING, announcement(str(source), str(target)))
+        announcement = Announcement(str(source), str(target), self.settings)
+        self.files.write_atomic(target / MIGRATING, announcement.encode())
         tally = Tally(self.progress, self._check_time)
         keys = find_keys(self.source, self.files, make=False)
-        copy = MovingCopy(self.source, target, keys, self.files, tally.tell)
+        copy = MovingCopy(self.source, target, keys, self.files, tally.tell, self.settings)
         tally.expected = copy.expected()
         if self.quiet is not None:
             self._bring_beside_a_writer(copy)
@@ -190,8 +194,19 @@ class Migration:
             files=len(store.entries),
             size=sum(entry.size for entry in store.entries.values()),
             moved_at=utc_timestamp(self.clock.now()),
+            settings=self.settings,
         )
         return move, store.generations
+
+    def _takes_settings(self) -> bool:
+        """Whether settings in the target, if any, were copied there by a run that a crash cut short."""
+        found = read(self.target / MIGRATING, self.files)
+        if found is None:
+            return not self.files.exists(self.target / CONFIG_FILE)
+        try:
+            return announced(found).settings
+        except ValueError as error:
+            raise InvalidInput(f"{self.target / MIGRATING}: {error}") from None
 
     def _bring_beside_a_writer(self, copy: MovingCopy) -> None:
         """Copy what is there; if the source is rewritten meanwhile, all is left for when it is quiet."""
@@ -266,7 +281,7 @@ class Migration:
         except OSError:
             return False
         with suppress(OSError):
-            abandon(self.target, self.source.data_dir, self.files, made=made)
+            abandon(self.target, self.source.data_dir, self.files, made=made, settings=self.settings)
         return True
 
     def _take_pointer_back(self) -> None:

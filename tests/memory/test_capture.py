@@ -151,12 +151,13 @@ async def test_a_full_buffer_refuses_the_newest_and_keeps_the_oldest(make_memory
         assert await contents(memory) == [str(number) for number in range(10)]
 
 
+@pytest.mark.parametrize(("operation", "name"), [("sync_data", "seg-*"), ("pwrite", "HEAD")])
 async def test_a_failing_disk_keeps_the_turns_and_goes_on_when_it_works_again(
-    make_memory: MakeMemory,
+    make_memory: MakeMemory, operation: str, name: str
 ) -> None:
     clock, ops = FakeClock(), ScriptedOps()
     async with make_memory(clock=clock, files=Files(ops), settings=NEVER) as memory:
-        ops.fail("sync_data", errno.EIO, name="seg-*")
+        ops.fail(operation, errno.EIO, name=name)
         receipts = [memory.capture(f"turn {number}", session="s") for number in range(3)]
         with pytest.raises(OSError, match="Input/output"):
             await memory.flush()
@@ -169,6 +170,20 @@ async def test_a_failing_disk_keeps_the_turns_and_goes_on_when_it_works_again(
         assert await contents(memory) == ["turn 0", "turn 1", "turn 2"], "nothing twice, nothing lost"
         assert not memory.status().retrying
         assert (await memory.verify_chain()).intact
+
+
+async def test_a_journal_that_cannot_be_opened_again_at_once_is_opened_later(make_memory: MakeMemory) -> None:
+    clock, ops = FakeClock(), ScriptedOps()
+    async with make_memory(clock=clock, files=Files(ops), settings=NEVER) as memory:
+        for operation in ("pwrite", "open"):
+            ops.fail(operation, errno.EIO, name="HEAD")
+        receipt = memory.capture("turn", session="s")
+        for _ in range(2):
+            with pytest.raises(OSError, match="Input/output"):
+                await memory.flush()
+        await memory.flush()
+        assert (await receipt).content == "turn"
+        assert await contents(memory) == ["turn"]
 
 
 async def test_a_disk_that_fails_for_long_is_tried_less_and_less_often(make_memory: MakeMemory) -> None:

@@ -128,6 +128,12 @@ async def test_a_refused_change_changes_nothing(store: Path, patch: dict[str, An
     assert file_of(store) == "briefing = false\n"
 
 
+async def test_whoever_names_another_directory_is_told_how_a_memory_gets_there(store: Path) -> None:
+    async with memory_at(store) as memory:
+        with pytest.raises(ConfigError, match=r"memory\.migrate\(\), hippo migrate"):
+            await memory.configure({"data_dir": "/somewhere/else"})
+
+
 async def test_a_disk_that_fails_changes_nothing(store: Path) -> None:
     ops = ScriptedOps()
     async with memory_at(store, files=Files(ops)) as memory:

@@ -7,13 +7,11 @@ import errno
 import os
 import random
 import shutil
-import subprocess
-import sys
 import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from directories import contents
+from movers import CHILD, child
 from nursery import running_nursery
 
 from hippo_async.errors import HippoError, MigrationFailed, StoreMoved
@@ -36,7 +35,6 @@ from hippo_async.testing import DiskState, FakeClock, ScriptedOps, SimulatedDisk
 if TYPE_CHECKING:
     from conftest import Old
 
-CHILD = Path(__file__).with_name("child.py")
 LONG = os.environ.get("HIPPO_LONG") == "1"
 SECONDS = 20
 KEYS = (bytes(range(32)), bytes(range(1, 33)))
@@ -147,7 +145,7 @@ def test_whichever_call_a_process_dies_at_the_next_run_ends_as_an_undisturbed_on
     assert firsts.keys() >= {*os.listdir(old.target)} - {"MIGRATED"}
     last = range(len(ops.calls) - 25, len(ops.calls))
     tries = sorted({*range(1, len(ops.calls), 1 if LONG else 11), *around, *firsts.values(), *last})
-    with running_nursery(CHILD, "nursery", old.base) as nursery:
+    with running_nursery(CHILD, "closed", old.base) as nursery:
         for call in tries:
             put_back(old)
             assert nursery.let_die(call, "alone") == ([], True), f"call {call}"
@@ -168,7 +166,7 @@ def test_a_run_that_makes_good_one_that_died_may_die_as_well(old: Old, ending: i
     ops = ScriptedOps(syncing=False)
     old.move(ops=ops)
     undisturbed, first = contents(old.target), ends_of_steps(ops)[ending]
-    with running_nursery(CHILD, "nursery", old.base) as nursery:
+    with running_nursery(CHILD, "closed", old.base) as nursery:
         for call in count(1, 1 if LONG else 37 if ending < 3 else 7):
             put_back(old)
             assert nursery.let_die(first, "alone") == ([], True)
@@ -186,7 +184,7 @@ def test_a_run_that_makes_good_one_that_died_may_die_as_well(old: Old, ending: i
 def test_a_process_that_dies_while_an_agent_writes_beside_it_loses_nothing(old: Old) -> None:
     """Neither in the long copy nor in the pause: what the agent was told is durable is there."""
     deaths: Counter[str] = Counter()
-    with running_nursery(CHILD, "nursery", old.base) as nursery:
+    with running_nursery(CHILD, "closed", old.base) as nursery:
         for call in count(1, 1 if LONG else 37):
             put_back(old)
             before = old.texts()
@@ -201,21 +199,6 @@ def test_a_process_that_dies_while_an_agent_writes_beside_it_loses_nothing(old: 
             deaths["in the pause" if added else "beside the agent"] += 1
     print("deaths:", dict(deaths))
     assert min(deaths["in the pause"], deaths["beside the agent"]) > 3
-
-
-@contextmanager
-def child(mode: str, base: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process of ``child.py``, which is gone afterwards."""
-    process = subprocess.Popen(
-        [sys.executable, str(CHILD), mode, str(base)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    with process:
-        yield process
-        process.kill()
 
 
 @pytest.mark.process
@@ -344,6 +327,8 @@ def test_at_any_step_a_death_or_a_power_loss_leaves_one_place_to_write_to_and_th
     [
         ([], None, None, State.EMPTY),
         (["LOCK", "LOCK.holder", "MIGRATING.new"], None, None, State.EMPTY),
+        (["config.toml"], None, None, State.EMPTY),
+        (["config.toml", "diary"], None, None, State.OCCUPIED),
         (["journal"], None, None, State.OCCUPIED),
         (["agent.key"], None, None, State.OCCUPIED),
         (["MIGRATING", "journal", "journal.12", "agent.key.1", "raw", "LOCK"], b"a", None, State.UNFINISHED),

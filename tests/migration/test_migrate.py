@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ import anyio.to_thread
 import pytest
 from directories import contents
 from homes import say
+from movers import another_process
 
 from hippo_async import Hippocampus
 from hippo_async.errors import (
@@ -40,27 +40,6 @@ from hippo_async.testing import FakeClock, ScriptedOps
 
 if TYPE_CHECKING:
     from conftest import Old
-
-CHILD = Path(__file__).with_name("child.py")
-
-
-@contextmanager
-def another_process(base: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that moves the memory, and has copied all but the last when this begins."""
-    process = subprocess.Popen(
-        [sys.executable, str(CHILD), "hold", str(base)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "copied\n"
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_everything_but_locks_is_there_bit_for_bit_and_the_old_directory_is_unchanged(old: Old) -> None:
@@ -151,6 +130,41 @@ def test_a_target_with_other_things_in_it_is_refused_and_stays_as_it_is(old: Old
         old.move()
     assert [path.name for path in old.target.iterdir()] == ["diary"]
     assert not (old.data / "MOVED").exists()
+
+
+def test_settings_that_the_target_has_stay_and_nothing_else_is_said_of_them(old: Old) -> None:
+    old.target.mkdir()
+    (old.target / "config.toml").write_text("briefing = true\n")
+    with pytest.raises(ForeignJournal):
+        migrate(replace(old.place, agent_id="somebody"), old.target)
+    assert contents(old.target) == {"config.toml": b"briefing = true\n"}
+    assert old.move().move.settings is False
+    assert (old.target / "config.toml").read_text() == "briefing = true\n"
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_after_a_crash_it_is_known_whose_the_settings_in_the_target_are(old: Old, kept: bool) -> None:
+    """Those that were copied are replaced by what the source has now, those of the target stay."""
+    if kept:
+        write_settings(old.target, "briefing = true\n")
+    ops = ScriptedOps(syncing=False)
+    ops.fail("replace", errno.EIO, name="MIGRATED")
+    ops.fail("unlink", errno.EIO, name="MIGRATING.new")
+    rule = ops.fail("unlink", errno.EIO, name="MOVED.new")
+    ops.fail("rmtree", errno.EIO, name="index")
+    with pytest.raises(MigrationFailed):
+        old.move(ops=ops)
+    (old.data / "MOVED").unlink(missing_ok=True)
+    assert (rule.fired, (old.target / "MIGRATING").exists()) == (1, True)
+    write_settings(old.data, "# changed since\n")
+    assert old.move().move.settings is not kept
+    found = (old.target / "config.toml").read_text()
+    assert found == ("briefing = true\n" if kept else "# changed since\n")
+
+
+def write_settings(data_dir: Path, text: str) -> None:
+    data_dir.mkdir(exist_ok=True)
+    (data_dir / "config.toml").write_text(text)
 
 
 def test_another_memory_that_was_moved_there_is_not_taken_for_this_one(old: Old) -> None:
