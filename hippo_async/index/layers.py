@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -138,28 +138,26 @@ def told_with(db: sqlite3.Connection, scope: Sequence[str], tag: str, *, limit: 
     return db.execute(query, (tag, packed(scope), limit)).fetchall()
 
 
-class Sighting(NamedTuple):
-    """A tag on something that was told: when that was, and the id of its record."""
+class Tagged(NamedTuple):
+    """Something that was told: when, the id of its record, and its tags."""
 
-    tag: str
     at: str
     record_id: str
+    tags: Collection[str]
 
 
-def sightings(db: sqlite3.Connection, scope: Sequence[str], *, since: str, limit: int) -> list[Sighting]:
-    """Return each tag of each of the newest things told since then, the newest first."""
+def told_since(db: sqlite3.Connection, scope: Sequence[str], *, since: str, limit: int) -> list[Tagged]:
+    """Return the newest things that were told since then, the newest first."""
     query = "\n".join(
         (
-            "SELECT tags.tag, r.timestamp, r.record_id FROM (SELECT r.seq, r.timestamp, r.record_id",
-            "FROM records AS r WHERE",
+            "SELECT r.timestamp, r.record_id, r.tags FROM records AS r WHERE",
             TOLD,
             "AND r.scope = :scope AND r.timestamp >= :since",
-            "ORDER BY r.timestamp DESC, r.seq DESC LIMIT :limit) AS r",
-            "CROSS JOIN tags ON tags.seq = r.seq ORDER BY r.timestamp DESC, r.seq DESC, tags.tag",
+            "ORDER BY r.timestamp DESC, r.seq DESC LIMIT :limit",
         )
     )
     found = db.execute(query, {"scope": packed(scope), "since": since, "limit": limit})
-    return [Sighting(*columns) for columns in found]
+    return [Tagged(at, record_id, unpacked(tags)) for at, record_id, tags in found]
 
 
 def _scopes(db: sqlite3.Connection) -> Iterator[str]:

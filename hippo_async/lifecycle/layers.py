@@ -23,7 +23,7 @@ from hippo_async.records import utc_timestamp
 if TYPE_CHECKING:
     from hippo_async.config.sections import TempSettings
     from hippo_async.engine import Engine
-    from hippo_async.index.layers import Sighting
+    from hippo_async.index.layers import Tagged
     from hippo_async.lifecycle.pressing import Press
 
 WriteDerived = Callable[[Derived], Awaitable[None]]
@@ -98,10 +98,10 @@ class Layers:
 
     async def trends(self, scope: Sequence[str], temp: TempSettings) -> list[Trend]:
         """Return what keeps coming up in a scope at the moment, kept or not, the most frequent first."""
-        return await self._trends(await self._sightings(scope, temp), temp)
+        return await self._trends(await self._told_lately(scope, temp), temp)
 
     async def _keep_trends(self, scope: Sequence[str], temp: TempSettings) -> int:
-        seen = await self._sightings(scope, temp)
+        seen = await self._told_lately(scope, temp)
         kept = await self.engine.lives.made(Layer.TREND, scope)
         again = self._since(temp)
         resting = {tag for tag, one in kept.items() if one.is_forgotten or one.at > again}
@@ -112,20 +112,19 @@ class Layers:
         ]
         made = 0
         for trend in lasting[:MOST_TRENDS]:
-            episodes = [sighting.record_id for sighting in seen if sighting.tag == trend.tag][:MOST_EPISODES]
+            episodes = [one.record_id for one in seen if trend.tag in one.tags][:MOST_EPISODES]
             subject = Subject(Layer.TREND, trend.tag)
             made += await self._write(
                 Derived(tuple(scope), subject, trend.text, tuple(episodes), trend.count)
             )
         return made
 
-    async def _trends(self, seen: Sequence[Sighting], temp: TempSettings) -> list[Trend]:
+    async def _trends(self, seen: Sequence[Tagged], temp: TempSettings) -> list[Trend]:
         def counted() -> list[Trend]:
-            moments = {sighting.record_id: sighting.at for sighting in seen}
-            days = {name: self.calendar.day(datetime.fromisoformat(at)) for name, at in moments.items()}
+            days = ((self.calendar.day(datetime.fromisoformat(one.at)), one.tags) for one in seen)
             return trends(
-                ((sighting.tag, days[sighting.record_id]) for sighting in seen),
-                told=len(days),
+                ((tag, day) for day, tags in days for tag in tags),
+                told=len(seen),
                 today=self.calendar.day(self.now),
                 ttl=timedelta(days=temp.ttl_days),
                 window=timedelta(days=temp.promotion_window_days),
@@ -136,7 +135,8 @@ class Layers:
     async def _topics(self, scope: Sequence[str], temp: TempSettings) -> list[Topic]:
         """The topics of a scope that want a summary."""
         lives = self.engine.lives
-        sighted = Counter(sighting.tag for sighting in await self._sightings(scope, temp))
+        lately = await self._told_lately(scope, temp)
+        sighted = Counter(tag for one in lately for tag in sorted(one.tags))
         made = await lives.made(Layer.TOPIC, scope)
         topics: list[Topic] = []
         for tag, count in sighted.most_common(MOST_TOPICS):
@@ -146,8 +146,8 @@ class Layers:
         rare = [topic for topic in topics if len(topic.told) < MOST_CARRIERS]
         return wanting(rare, seen=seen, told=await lives.size(scope))
 
-    async def _sightings(self, scope: Sequence[str], temp: TempSettings) -> list[Sighting]:
-        return await self.engine.lives.sightings(scope, since=self._since(temp), limit=MOST_SIGHTED)
+    async def _told_lately(self, scope: Sequence[str], temp: TempSettings) -> list[Tagged]:
+        return await self.engine.lives.told_since(scope, since=self._since(temp), limit=MOST_SIGHTED)
 
     async def _fold(self, subject: Subject, scope: Sequence[str], told: Sequence[int], *, seen: int) -> bool:
         """Write a fold of these records; say whether there is one now."""

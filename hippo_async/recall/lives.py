@@ -10,12 +10,12 @@ from datetime import datetime
 from hippo_async.index import activity, layers, lives
 from hippo_async.index.activity import Candidate
 from hippo_async.index.company import tag_lists
-from hippo_async.index.layers import Made, Sighting
+from hippo_async.index.layers import Made, Tagged
 from hippo_async.lives.calendar import Between, Calendar
 from hippo_async.lives.layers import Layer
 from hippo_async.lives.states import MemoryState, Pending, Standing, Task
 from hippo_async.recall.library import Library
-from hippo_async.tagging import TagGraph, tag_graph
+from hippo_async.tagging import TagGraph, tag_graph, topical
 
 
 class Lives:
@@ -132,11 +132,14 @@ class Lives:
         """Return what was told with a tag, the newest first: each seq, and how much it says."""
         return await self._library.run(lambda: self._library.about(layers.told_with, scope, tag, limit=limit))
 
-    async def sightings(self, scope: Sequence[str], *, since: str, limit: int) -> list[Sighting]:
-        """Return each tag of each of the newest things told since then."""
-        return await self._library.run(
-            lambda: self._library.about(layers.sightings, scope, since=since, limit=limit)
-        )
+    async def told_since(self, scope: Sequence[str], *, since: str, limit: int) -> list[Tagged]:
+        """Return the newest things that were told since then with their topics, the newest first."""
+
+        def found() -> list[Tagged]:
+            told = self._library.about(layers.told_since, scope, since=since, limit=limit)
+            return [one._replace(tags=topical(one.tags)) for one in told]
+
+        return await self._library.run(found)
 
     async def tag_graph(self, scope: Sequence[str], *, max_edges: int | None) -> TagGraph:
         """Return the network of the tags that searches can find in a scope (L20)."""

@@ -149,7 +149,7 @@ async def test_whoever_asks_all_the_while_is_answered_or_refused_and_nothing_han
                 await ask()
             except (MigrationLocked, Closed) as error:
                 refused.append(error)
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.005)  # else the threads that copy would wait for the interpreter
 
     async with asyncio.timeout(30), memory_of(old) as memory:
         asking = [
