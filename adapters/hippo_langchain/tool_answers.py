@@ -50,6 +50,11 @@ def fitting(lines: Sequence[str], most: int, count: Callable[[str], int]) -> str
     return "\n".join(kept) or clip(lines[0], most, count)
 
 
+def derived(record: Record) -> str:
+    """Write a memory that was made of others."""
+    return f"- [{short(record.record_id)}] {record.timestamp[:10]}: {shortened(record.text)}"
+
+
 def confirmed(state: MemoryState) -> str:
     """Say how a memory stands that was confirmed just now."""
     review = "no further review" if state.due is None else f"next review {state.due[:10]}"

@@ -8,7 +8,9 @@ from pydantic import BaseModel, Field
 
 from hippo_async.asking import Mode
 
-Question = Literal["status", "active_tags", "active_task", "reviews", "pending_deletes", "maintain"]
+Question = Literal[
+    "status", "active_tags", "active_task", "semantic", "reviews", "pending_deletes", "maintain"
+]
 """What ``admin_memory`` can be asked, or told to do."""
 
 
@@ -80,6 +82,6 @@ class AdminArguments(BaseModel):
 
     action: Question = Field(
         description="'status': whether the memory works. 'active_tags': tags in use. 'active_task': the task "
-        "in progress. 'reviews': memories to confirm or correct. 'pending_deletes': ids of what is forgotten."
-        " 'maintain': do all upkeep that is due."
+        "in progress. 'semantic': summaries, trends and months. 'reviews': memories to confirm or correct. "
+        "'pending_deletes': ids of what is forgotten. 'maintain': do all upkeep that is due."
     )

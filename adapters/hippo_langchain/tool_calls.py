@@ -17,6 +17,7 @@ from hippo_langchain.address import Address, address_in
 from hippo_langchain.tool_arguments import Question
 
 MOST_TAGS = 30
+MOST_DERIVED = 10
 MOST_REVIEWS = 10
 
 Call = Callable[..., Awaitable[str]]
@@ -138,6 +139,8 @@ class ToolCalls:
                 return self._fitting([answers.tags_in_use(tags)])
             case "active_task":
                 return await self._active_task(scope)
+            case "semantic":
+                return await self._semantic(scope)
             case "reviews":
                 return await self._reviews(scope)
             case "pending_deletes":
@@ -150,6 +153,10 @@ class ToolCalls:
         task = await self.memory.active_task(scope=scope)
         said = "" if task is None else (await record_at(self.memory, task.seq)).text
         return self._fitting([answers.in_progress(task, said)])
+
+    async def _semantic(self, scope: Sequence[str]) -> str:
+        made = await self.memory.semantic(scope=scope, limit=MOST_DERIVED)
+        return self._fitting([*map(answers.derived, made)] or ["Nothing was summarized yet."])
 
     async def _reviews(self, scope: Sequence[str]) -> str:
         due = (await self.memory.reviews(scope=scope))[:MOST_REVIEWS]

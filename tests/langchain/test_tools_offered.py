@@ -255,7 +255,7 @@ async def test_upkeep_is_done_for_all_scopes_and_told_in_numbers_alone(
         kept = await memory.remember("The code is 4711.", scope=("ann",))
         await memory.forget(kept.event_id, scope=("ann",))
         clock.advance(DAY)
-        assert await admin.ainvoke({"action": "maintain"}) == "Maintenance: 7 steps done, 0 failed."
+        assert await admin.ainvoke({"action": "maintain"}) == "Maintenance: 9 steps done, 0 failed."
         [gone] = await memory.pending_deletes(scope=("ann",))
         assert gone.erased
 
@@ -264,7 +264,7 @@ async def test_upkeep_is_done_for_all_scopes_and_told_in_numbers_alone(
 
         monkeypatch.setattr(memory, "erase_due", failing)
         assert await admin.ainvoke({"action": "maintain"}) == (
-            "Maintenance: 6 steps done, 1 failed. The next round tries those again."
+            "Maintenance: 8 steps done, 1 failed. The next round tries those again."
         )
 
 
@@ -302,7 +302,7 @@ async def test_no_call_reaches_out_of_its_scope(memory: Hippocampus) -> None:
         assert (await ben["remember"].ainvoke({"text": "The code is 4711."})).startswith("Remembered")
 
 
-ADMIN = ("status", "active_tags", "active_task", "reviews", "pending_deletes", "maintain")
+ADMIN = ("status", "active_tags", "active_task", "semantic", "reviews", "pending_deletes", "maintain")
 CALLS: dict[str, dict[str, Any]] = {
     "remember": {"text": "tea"},
     "recall": {"query": "tea"},

@@ -118,7 +118,7 @@ async def test_m4_a_briefing_within_its_budget_is_put_into_the_prompt(make_memor
         model = noting()
         agent = create_agent(model, middleware=[HippoMiddleware(memory, briefing_tokens=200, tools=False)])
         await agent.ainvoke({"messages": [HumanMessage("what is Vera allergic to?")]})
-        [block, question] = model.seen[0]
+        [_, block, question] = model.seen[0]
         assert "walnuts" in block.text
         assert memory.count_tokens(block.text) <= 200
         assert question.text == "what is Vera allergic to?"
