@@ -113,19 +113,6 @@ def count_told(db: sqlite3.Connection, scope: Sequence[str], time: Between) -> i
     return int(count)
 
 
-def first_told(db: sqlite3.Connection, scope: Sequence[str], time: Between) -> str | None:
-    """Return when the first thing was told in a time."""
-    query = "\n".join(
-        (
-            "SELECT min(r.timestamp) FROM records AS r WHERE",
-            TOLD,
-            "AND r.scope = :scope AND r.timestamp >= :start AND r.timestamp < :end",
-        )
-    )
-    [found] = db.execute(query, {"scope": packed(scope), **time._asdict()}).fetchone()
-    return None if found is None else str(found)
-
-
 def told_with(db: sqlite3.Connection, scope: Sequence[str], tag: str, *, limit: int) -> list[tuple[int, int]]:
     """Return what was told in a scope with a tag, the newest first: each seq, and how much it says."""
     query = "\n".join(

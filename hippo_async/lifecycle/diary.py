@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date, datetime
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from hippo_async.lives.calendar import Between, Calendar
+from hippo_async.lives.layers import MOST_ORIGINALS
 from hippo_async.records import Record
 from hippo_async.tagging import topical
 
@@ -45,20 +46,20 @@ async def diary(
 ) -> AsyncIterator[DiaryDay]:
     """Yield the days from ``first`` to ``last``, both in it, on which something was told, in their order."""
     await engine.flush()
-    start, end = calendar.of_day(first).start, calendar.of_day(last).end
-    while (moment := await engine.lives.first_told(scope, Between(start, end))) is not None:
-        day = calendar.day(datetime.fromisoformat(moment))
+    for day in (first + timedelta(days=after) for after in range((last - first).days + 1)):
         time = calendar.of_day(day)
-        yield await _day(engine, scope, day, time, press)
-        start = time.end
+        if told := await engine.lives.told(scope, time):
+            yield await _day(engine, scope, day, time, told, press)
 
 
-async def _day(engine: Engine, scope: Sequence[str], day: date, time: Between, press: Press) -> DiaryDay:
+async def _day(
+    engine: Engine, scope: Sequence[str], day: date, time: Between, told: Sequence[int], press: Press
+) -> DiaryDay:
     library = engine.library
-    records = await library.run(library.records_by_seq, await engine.lives.told(scope, time))
+    records = await library.run(library.records_by_seq, told)
     return DiaryDay(
         day,
-        await engine.lives.count_told(scope, time),
+        await engine.lives.count_told(scope, time) if len(told) == MOST_ORIGINALS else len(told),
         await press.extract_of(records, DAY_TOKENS),
         _tags(records),
         tuple(record.record_id for record in records),

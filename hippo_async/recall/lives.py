@@ -124,10 +124,6 @@ class Lives:
         """Return how much was told in a time."""
         return await self._library.run(self._library.about, layers.count_told, scope, time)
 
-    async def first_told(self, scope: Sequence[str], time: Between) -> str | None:
-        """Return when the first thing was told in a time."""
-        return await self._library.run(self._library.about, layers.first_told, scope, time)
-
     async def told_with(self, scope: Sequence[str], tag: str, *, limit: int) -> list[tuple[int, int]]:
         """Return what was told with a tag, the newest first: each seq, and how much it says."""
         return await self._library.run(lambda: self._library.about(layers.told_with, scope, tag, limit=limit))
