@@ -21,6 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from hippo_async import Hippocampus, Settings, Turn, blocking
 from hippo_async.errors import Forgotten, NotFound
+from hippo_async.lives.layers import subject_of
 from hippo_async.lives.reviews import DAYS
 from hippo_async.testing import FakeClock
 
@@ -28,6 +29,9 @@ LONG = os.environ.get("HIPPO_LONG") == "1"
 SCOPES = st.sampled_from([(), ("ann",)])
 GRACE = timedelta(hours=24)
 WHICH = st.integers(0, 30)
+STALE = timedelta(days=7)
+TAGS = ["walks"]
+"""Of all that is told, so that maintenance makes a summary and a trend of it."""
 
 
 @dataclass(eq=False)
@@ -40,6 +44,8 @@ class Said:
     event_id: str | None = None
     key: str | None = None
     task: tuple[str, int] | None = None
+    at: datetime | None = None
+    demoted: bool = False
     count: int = 1
     step: int = 0
     review: datetime | None = None
@@ -84,12 +90,15 @@ class Life(RuleBasedStateMachine):
         mine = [one for one in self.said if one.scope == scope and (not pending or one.due is not None)]
         return mine[which % len(mine)] if mine else None
 
+    def _visible(self, scope: tuple[str, ...]) -> list[Said]:
+        return [one for one in self.said if one.scope == scope and one.due is None and not one.erased]
+
     # what is done
 
     @rule(scope=SCOPES)
     def remember(self, scope: tuple[str, ...]) -> None:
         text = self._new_text()
-        kept = blocking(self.memory.remember)(text, scope=scope)
+        kept = blocking(self.memory.remember)(text, scope=scope, tags=TAGS)
         assert (kept.count, kept.is_new) == (1, True)
         review = self.clock.now() + timedelta(days=DAYS[0])
         self.said.append(Said(kept.record.record_id, text, scope, kept.event_id, review=review))
@@ -101,16 +110,19 @@ class Life(RuleBasedStateMachine):
             return
         if known.due is not None:
             with pytest.raises(Forgotten):
-                blocking(self.memory.remember)(known.text, scope=scope)
+                blocking(self.memory.remember)(known.text, scope=scope, tags=TAGS)
         elif not known.erased:
             known.count += 1
-            assert blocking(self.memory.remember)(known.text.upper(), scope=scope).count == known.count
+            assert (
+                blocking(self.memory.remember)(known.text.upper(), scope=scope, tags=TAGS).count
+                == known.count
+            )
 
     @rule(scope=SCOPES, with_key=st.booleans())
     def capture(self, scope: tuple[str, ...], with_key: bool) -> None:
         text = self._new_text()
         key = f"key {self.number}" if with_key else None
-        receipt = self.memory.capture(text, scope=scope, session="s", key=key)
+        receipt = self.memory.capture(text, scope=scope, session="s", key=key, tags=TAGS)
         blocking(self.memory.flush)()
         record = blocking(_awaited)(receipt)
         self.said.append(Said(record.record_id, text, scope, key=key))
@@ -133,7 +145,8 @@ class Life(RuleBasedStateMachine):
         blocking(self.memory.checkpoint)(task, text, progress=progress, scope=scope)
         [newest] = blocking(self.memory.latest)(n=1, scope=scope)
         assert newest.text == text
-        self.said.append(Said(newest.record_id, text, scope, task=(task, progress)))
+        now = self.clock.now()
+        self.said.append(Said(newest.record_id, text, scope, task=(task, progress), at=now))
 
     @rule(scope=SCOPES, which=WHICH)
     def reinforce(self, scope: tuple[str, ...], which: int) -> None:
@@ -187,11 +200,17 @@ class Life(RuleBasedStateMachine):
             self.said.remove(known)
 
     @rule()
-    def erase_due(self) -> None:
+    def maintain(self) -> None:
         due = [one for one in self.said if one.due and one.due <= self.clock.now() and not one.erased]
-        assert blocking(self.memory.erase_due)().records == len(due)
+        report = blocking(self.memory.run_maintenance)()
+        assert report.failed == ()
+        assert {step.name: step.did for step in report.steps}["forget"]["records"] == len(due)
         for one in due:
             one.erased = True
+        for scope in ((), ("ann",)):
+            last = next((one for one in reversed(self._visible(scope)) if one.task), None)
+            if last and last.task and last.task[1] < 100 and last.at and last.at < self.clock.now() - STALE:
+                last.demoted = True
         if due:
             assert holding(self.base / "store", *(one.text.split()[0] for one in due)) == []
 
@@ -221,11 +240,12 @@ class Life(RuleBasedStateMachine):
 
     async def _check(self, scope: tuple[str, ...], mine: list[Said]) -> None:
         memory = self.memory
-        visible = [one for one in mine if one.due is None and not one.erased]
+        visible = self._visible(scope)
         tasks: dict[str, Said] = {one.task[0]: one for one in visible if one.task}
         current = [one for one in visible if not one.task or tasks[one.task[0]] is one]
         newest = await memory.latest(n=500, scope=scope)
-        assert [r.record_id for r in reversed(newest) if not r.is_fold] == [one.record_id for one in current]
+        told = [record for record in reversed(newest) if not record.is_fold and subject_of(record) is None]
+        assert [record.record_id for record in told] == [one.record_id for one in current]
         everything = await shown(memory, "quokka said", clock=self.clock, scope=scope)
         hidden = [one for one in self.said if one.due is not None]
         assert not [one.text for one in hidden if one.text.split()[0] in everything.split()]
@@ -233,9 +253,10 @@ class Life(RuleBasedStateMachine):
         assert pending == {one.record_id: one.erased for one in mine if one.due is not None}
         due = [one.record_id for one in visible if one.review and one.review <= self.clock.now()]
         assert sorted(state.record_id for state in await memory.reviews(scope=scope)) == sorted(due)
-        last = next((one.task for one in reversed(visible) if one.task), None)
+        last = next((one for one in reversed(visible) if one.task), None)
+        going = last.task if last and last.task and last.task[1] < 100 and not last.demoted else None
         task = await memory.active_task(scope=scope)
-        assert (task and (task.task_id, task.progress)) == (last if last and last[1] < 100 else None)
+        assert (task and (task.task_id, task.progress)) == going
         assert (await memory.verify_chain()).intact
 
 
