@@ -51,7 +51,11 @@ def known_keys(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, str]:
 
 
 def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
-    """Return the traits of each of these records; only a turn of a session has turns around it."""
+    """Return the traits of each of these records; only a turn of a session has turns around it.
+
+    They are sorted, so that SQLite does all of it before the first row, and lets go of the interpreter for as
+    long. Row by row it lets go and takes back too fast for an event loop that waits (``step_aside``).
+    """
     found = db.execute(
         "SELECT r.seq, r.session, r.speaker, r.timestamp, r.substance, r.asks,"
         " EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = r.seq)"
@@ -60,7 +64,7 @@ def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
         "  WHERE o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq < r.seq) END,"
         " CASE WHEN r.turn THEN (SELECT min(o.seq) FROM records AS o"
         "  WHERE o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq > r.seq) END"
-        " FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value",
+        " FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value ORDER BY r.seq",
         (json.dumps([int(seq) for seq in seqs]),),
     )
     return {seq: Traits(*values) for seq, *values in found}

@@ -72,7 +72,7 @@ def lacking(db: sqlite3.Connection, model_id: str, seqs: Sequence[int]) -> set[i
     found = db.execute(
         "SELECT value FROM json_each(?) WHERE NOT EXISTS"
         " (SELECT 1 FROM vectors JOIN models USING (model)"
-        "  WHERE models.model_id = ? AND vectors.seq = value)",
+        "  WHERE models.model_id = ? AND vectors.seq = value) ORDER BY value",
         (json.dumps([int(seq) for seq in seqs]), model_id),
     )
     return {seq for (seq,) in found}

@@ -143,6 +143,7 @@ def _scores(db: sqlite3.Connection, terms: Sequence[str], candidates: Sequence[i
         "SELECT rowid, -bm25(words, 1.0, :context_weight) FROM words WHERE words MATCH :match"
         # the plus: else SQLite would start the search anew for every candidate
         " AND +rowid IN (SELECT value FROM json_each(:candidates))"
+        " ORDER BY 2"  # see lookup.traits
     )
     values = {
         "match": match_expression(terms),

@@ -48,6 +48,7 @@ class Approximate:
 
     def __init__(self, index: Any) -> None:
         self._index = index
+        self._allowed = _Allowed()
 
     @classmethod
     def train(cls, sample: Vectors, *, count: int) -> Approximate:
@@ -110,7 +111,7 @@ class Approximate:
         # fewer allowed in each cell, more cells; enough of them to find all, if there are only so many
         share = min(1.0, len(allowed) / len(self))
         probed = min(int(self._index.nlist), math.ceil(PROBED / share))
-        bits = _bits(allowed)
+        bits = self._allowed.bits_of(allowed)
         found = self._probe(query, bits, wanted, probed)
         if len(found) < wanted and probed < self._index.nlist:
             found = self._probe(query, bits, wanted, int(self._index.nlist))
@@ -127,11 +128,27 @@ def _cells(count: int) -> int:
     return max(1, math.isqrt(count))
 
 
-def _bits(seqs: Seqs) -> NDArray[np.uint8]:
-    """Return one bit per seq, set for those given."""
-    table = np.zeros(int(seqs.max()) + 1, dtype=np.bool_)
-    table[seqs] = True
-    return np.packbits(table, bitorder="little")
+class _Allowed:
+    """The seqs of the last search as bits: nearly always the next one allows the same, a whole scope."""
+
+    def __init__(self) -> None:
+        self._seqs: Seqs | None = None
+        self._bits = np.empty(0, dtype=np.uint8)
+
+    def bits_of(self, seqs: Seqs) -> NDArray[np.uint8]:
+        """Return one bit per seq, set for those given, which are never written to (``Index.matching``)."""
+        if not self._has(seqs):
+            table = np.zeros(int(seqs.max()) + 1, dtype=np.bool_)
+            table[seqs] = True
+            self._seqs, self._bits = seqs, np.packbits(table, bitorder="little")
+        return self._bits
+
+    def _has(self, seqs: Seqs) -> bool:
+        """Whether these are the last: as many, of the same buffer."""
+        last = self._seqs
+        return (
+            last is not None and last.base is not None and last.base is seqs.base and len(last) == len(seqs)
+        )
 
 
 def _faiss() -> ModuleType:
