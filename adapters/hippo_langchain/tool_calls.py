@@ -10,7 +10,7 @@ from hippo_async import Hippocampus
 from hippo_async.asking import Mode
 from hippo_async.errors import HippoError, InvalidInput
 from hippo_async.naming import id_meant, record_at
-from hippo_async.records import Source
+from hippo_async.records import PINNED_TAG, Source
 from hippo_async.selection import moment_of
 from hippo_langchain import tool_answers as answers
 from hippo_langchain.address import Address, address_in
@@ -19,6 +19,9 @@ from hippo_langchain.tool_arguments import Question
 MOST_TAGS = 30
 MOST_DERIVED = 10
 MOST_REVIEWS = 10
+
+_OWNERS_TAGS = (PINNED_TAG, "status:")
+"""What stands in every briefing, and what a record is, no model decides: somebody may have told it to."""
 
 Call = Callable[..., Awaitable[str]]
 
@@ -64,6 +67,9 @@ class ToolCalls:
 
     @_answered("remembered")
     async def remember(self, text: str, tags: list[str], occurred: str = "") -> str:
+        for tag in tags:
+            if tag.strip().casefold().startswith(_OWNERS_TAGS):
+                raise InvalidInput(f"the tag {tag!r} is for the owner of the memory; leave it out")
         where = self._address
         made = await self.memory.remember(
             text,
