@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hippo_async.index.projection import position_of
 from hippo_async.index.rows import Misled
+from hippo_async.workers import unhurried
 
 Seqs = NDArray[np.int64]
 
@@ -28,9 +29,8 @@ def read_seqs(db: sqlite3.Connection, query: str, values: Mapping[str, object]) 
     [written] = db.execute("\n".join(("SELECT group_concat(seq) FROM (", query, ")")), values).fetchone()
     if written is None:
         return np.empty(0, dtype=np.int64)
-    seqs = np.sort(
-        np.concatenate([np.fromstring(piece, dtype=np.int64, sep=",") for piece in _pieces(written)])
-    )
+    pieces = unhurried(_pieces(written), every=4)
+    seqs = np.sort(np.concatenate([np.fromstring(piece, dtype=np.int64, sep=",") for piece in pieces]))
     last = position_of(db).seq
     if not 0 <= seqs[0] <= seqs[-1] <= last:
         raise Misled(f"the index holds records {seqs[0]} to {seqs[-1]} of 0 to {last}")

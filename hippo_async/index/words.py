@@ -22,6 +22,7 @@ from hippo_async.index.lookup import allowed
 from hippo_async.index.projection import position_of
 from hippo_async.index.seqs import Seqs
 from hippo_async.records import Filters
+from hippo_async.workers import step_aside
 
 CONTEXT_WEIGHT = 0.5
 """What a term of the turn before counts, against 1 for a record's own. On LoCoMo (5 conversations, words and
@@ -104,8 +105,11 @@ def _scored_best(db: sqlite3.Connection, postings: Postings, *, visible: Seqs, l
     terms = list(postings)
     common = _weights(records, [postings[term] for term in terms[weighed:]])
     weights = common + _weights(records, [postings[term] for term in terms[:weighed]])
+    step_aside()
     candidates = _heaviest(weights, visible)
+    step_aside()
     scores = dict.fromkeys(candidates, 0.0) | dict(_scores(db, terms[:weighed], candidates))
+    step_aside()
     ranked = sorted(((score + float(common[seq]), seq) for seq, score in scores.items()), reverse=True)
     return [(seq, score) for score, seq in ranked[:limit]]
 

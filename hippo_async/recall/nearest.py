@@ -25,6 +25,7 @@ from hippo_async.recall.approximate import Approximate
 from hippo_async.recall.rank import Scores
 from hippo_async.recall.vectors import VectorMatrix, best_allowed, cosines
 from hippo_async.records import Filters
+from hippo_async.workers import step_aside
 
 logger: logging.Logger = logging.getLogger("hippo_async.recall")
 
@@ -88,6 +89,7 @@ class Nearest:
         if self._approximate is None:
             return self._read_through(query, allowed=allowed, limit=limit)
         candidates = self._approximate.candidates(query, allowed=allowed, limit=limit)
+        step_aside()
         seqs, rows = self._index.vectors_of(self._model, candidates)
         return best_allowed(seqs, cosines(rows, query), allowed=None, limit=limit) if len(seqs) else []
 
