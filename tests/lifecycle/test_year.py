@@ -30,7 +30,7 @@ A_DAY = 55
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 QUARTER = timedelta(hours=6)
 CAP = 100
-FORGETTING_DAYS = 5
+FORGETTING_DAYS = 7
 COMPARING_DAYS = 30
 """Each day the chain and the numbers are checked; every so often the whole index against one made anew."""
 
