@@ -30,9 +30,13 @@ class Press:
         An extract takes at most the tokens of its layer.
         """
         limit = LAYER_TOKENS.get(subject.layer, FOLD_TOKENS) if subject else FOLD_TOKENS
-        text = await summarized([self._as_turn(record) for record in records], self.summarizer)
-        text = text or await self.extract_of(records, limit)
+        text = await self._summary_of(records) or await self.extract_of(records, limit)
         return f"{subject.name}: {text}" if subject else text
+
+    async def _summary_of(self, records: Sequence[Record]) -> str | None:
+        if self.summarizer is None:  # then nothing need be counted on the loop
+            return None
+        return await summarized([self._as_turn(record) for record in records], self.summarizer)
 
     async def extract_of(self, records: Sequence[Record], limit: int) -> str:
         """Return an extract of what these records say, of at most ``limit`` tokens, made off the loop."""
