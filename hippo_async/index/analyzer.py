@@ -99,12 +99,19 @@ def _grams(run: str) -> Iterator[str]:
 def _spaced(text: str) -> Iterator[str]:
     for match in _tokens().finditer(text):
         if match["word"]:
-            yield from _word_terms(match["word"])
+            word = match["word"]
+            yield from _word_terms(word) if len(word) <= LONGEST_TERM else _made_of(word)
         else:
             yield match["emoji"]
 
 
-def _word_terms(word: str) -> Iterator[str]:
+@functools.lru_cache(maxsize=16384)
+def _word_terms(word: str) -> tuple[str, ...]:
+    """Remember what words are made of: a language uses the same few thousand most of the time."""
+    return tuple(_made_of(word))
+
+
+def _made_of(word: str) -> Iterator[str]:
     if word.isalpha() and (word.islower() or word.istitle()):
         yield _stem(_folded(word))
         spelt_out = unicodedata.normalize("NFC", word.casefold()).translate(_UMLAUTS)
@@ -132,7 +139,6 @@ def _folded(word: str) -> str:
     return folded[:LONGEST_TERM]
 
 
-@functools.lru_cache(maxsize=8192)
 def _stem(word: str) -> str:
     if _LATIN.search(word):
         return str(_stemmers.english.stemWord(BASES.get(word, word)))
@@ -142,7 +148,7 @@ def _stem(word: str) -> str:
 
 
 class _Stemmers(threading.local):
-    """Snowball stemmers keep state, so each thread has its own. Their caches are off: ``_stem`` has one."""
+    """Snowball stemmers keep state, so each thread has its own. Their caches are off: ``_word_terms`` has one."""
 
     def __init__(self) -> None:
         self.english = Stemmer.Stemmer("english", maxCacheSize=0)
