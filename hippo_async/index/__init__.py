@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hippo_async.index.erasing import Purged
 from hippo_async.index.index import Index
 from hippo_async.index.rebuild import Rebuild
 from hippo_async.index.rows import Counts, Misled, Position, Row, Traits, describes, findable
@@ -12,6 +13,7 @@ __all__ = [
     "Index",
     "Misled",
     "Position",
+    "Purged",
     "Rebuild",
     "Row",
     "Seqs",

@@ -148,7 +148,7 @@ def _stem(word: str) -> str:
 
 
 class _Stemmers(threading.local):
-    """Snowball stemmers keep state, so each thread has its own. Their caches are off: ``_word_terms`` has one."""
+    """Snowball stemmers keep state, so each thread has its own. Without caches: ``_word_terms`` has one."""
 
     def __init__(self) -> None:
         self.english = Stemmer.Stemmer("english", maxCacheSize=0)

@@ -6,7 +6,7 @@ Made of the records alone, in their order, so that it comes out the same wheneve
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from hippo_async.index.rows import packed
 from hippo_async.lives import Act, Operation, operation_of
@@ -76,8 +76,7 @@ UPDATE records SET searchable = findable
 WHERE seq = ?
 """
 _SHOW_AS_TURN = """
-UPDATE records SET turn = searchable AND session IS NOT NULL AND ifnull(role, '') IN ('user', 'assistant')
-WHERE seq = ?
+UPDATE records SET turn = searchable AND thread WHERE seq = ?
 """
 
 
@@ -98,6 +97,18 @@ def add(db: sqlite3.Connection, record: Record) -> bool:
     return changed
 
 
+def erase(db: sqlite3.Connection, seqs: Collection[int]) -> None:
+    """Take out what these records said of memories, as if they had said nothing. They were no operations."""
+    related = {other for seq in seqs for other in (*_of_same_task(db, seq), *_of_same_subject(db, seq))}
+    for seq in seqs:
+        db.execute("DELETE FROM memories WHERE seq = ?", (seq,))
+        db.execute("DELETE FROM checkpoints WHERE seq = ?", (seq,))
+        db.execute("DELETE FROM sources WHERE seq = ?", (seq,))
+        db.execute("DELETE FROM episodes WHERE seq = ?", (seq,))
+        db.execute("DELETE FROM layers WHERE seq = ?", (seq,))
+    _show(db, sorted(related))
+
+
 def _add_memory(db: sqlite3.Connection, record: Record) -> None:
     identity = record.metadata.get("identity")
     event_id = identity.get("event_id") if isinstance(identity, dict) else None
@@ -115,10 +126,19 @@ def _add_derived(db: sqlite3.Connection, record: Record) -> bool:
     if subject.layer is Layer.TREND:
         rows = [(original, record.seq) for original in originals_of(record)]
         db.executemany("INSERT OR IGNORE INTO episodes VALUES (?, ?)", rows)
-    found = db.execute("SELECT seq FROM layers WHERE (scope, layer, name) = (?, ?, ?)", values)
-    seqs = [seq for (seq,) in found]
+    seqs = _of_same_subject(db, record.seq)
     _show(db, seqs)
     return len(seqs) > 1
+
+
+def _of_same_subject(db: sqlite3.Connection, seq: int) -> list[int]:
+    """The memories of the subject that a record is a memory of, itself too; none for another record."""
+    found = db.execute(
+        "SELECT other.seq FROM layers AS this JOIN layers AS other"
+        " ON (other.layer, other.scope, other.name) = (this.layer, this.scope, this.name) WHERE this.seq = ?",
+        (seq,),
+    )
+    return [other for (other,) in found]
 
 
 def _add_fold(db: sqlite3.Connection, fold: Record) -> bool:

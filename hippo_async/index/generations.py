@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from hippo_async.files import Files
@@ -36,6 +37,36 @@ class Generations:
     def switch(self, directory: Path) -> None:
         """Make ``directory`` the valid generation, in one step that a crash does or does not see."""
         self._files.write_atomic(self._root / "CURRENT", f"{directory.name}\n".encode("ascii"))
+
+    def kept(self, name: str) -> Path | None:
+        """Return the path of a file in the valid generation, or ``None`` if :meth:`keep` did not write it."""
+        directory = self.current()
+        return directory / name if directory and self._files.exists(directory / name) else None
+
+    def keep(self, name: str, write: Callable[[Path], None]) -> None:
+        """Have ``write`` write a file into the valid generation, whole or not at all.
+
+        The only one of its suffix stays: others are removed. Without a valid generation nothing is written.
+        """
+        directory = self.current()
+        if directory is None:
+            return
+        fresh = directory / f"{name}.new"
+        write(fresh)
+        self._files.sync_file(fresh)
+        kept = self._files.move(fresh, name)
+        for other in self._files.list(directory):
+            if other != name and Path(other).suffix == kept.suffix:
+                self._files.remove(directory / other)
+
+    def drop_kept(self, *, but: str) -> None:
+        """Remove every file of the valid generation, finished or not, whose name does not begin so."""
+        directory = self.current()
+        if directory is None:
+            return
+        for name in self._files.list(directory):
+            if not name.startswith(but):
+                self._files.remove(directory / name)
 
     def disown(self) -> None:
         """Leave no generation valid, so that the next one to open begins anew."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from hippo_async.errors import Closed
 from hippo_async.files import Files
-from hippo_async.index import lookup, projection, schema, vectors, words
+from hippo_async.index import erasing, lookup, projection, schema, vectors, words
+from hippo_async.index.erasing import Purged
 from hippo_async.index.generations import Generations
 from hippo_async.index.held import Held
 from hippo_async.index.rebuild import Rebuild
@@ -67,24 +68,19 @@ class Index:
             self._db.close()
             self._db = None
 
-    def begin_rebuild(self) -> Rebuild:
-        """Begin a new generation beside the valid one, to be filled from the journal's first record on."""
-        directory = self._generations.fresh()
-        return Rebuild(directory, db=schema.create(directory / _FILE, origin=self._origin), files=self._files)
+    @property
+    def journal_generation(self) -> int:
+        """The generation of the journal's files of which the index says where records stand."""
+        return self._origin.generation
 
-    def begin_rewritten(self, *, journal_generation: int) -> Rebuild:
-        """Begin a new generation for a journal whose files were rewritten, as a purge does.
+    def begin_rebuild(self, *, journal_generation: int) -> Rebuild:
+        """Begin a new generation beside the valid one, to be filled from the journal's first record on.
 
-        What is said of their places here is void from now on.
+        ``journal_generation`` is that of the journal's files, which may have been rewritten since.
         """
         self._origin = replace(self._origin, generation=journal_generation)
-        return self.begin_rebuild()
-
-    def carry_vectors(self, rebuild: Rebuild, *, without: Collection[int]) -> None:
-        """Take the vectors of what still has a text along into a generation in the making, but for some."""
-        with self._connection() as db:
-            db.commit()
-            vectors.carry(db, rebuild.directory / _FILE, without=without)
+        directory = self._generations.fresh()
+        return Rebuild(directory, db=schema.create(directory / _FILE, origin=self._origin), files=self._files)
 
     def finish_rebuild(self, rebuild: Rebuild) -> Position:
         """Put a rebuilt generation in place of the valid one and return the last record in it.
@@ -119,6 +115,33 @@ class Index:
         if changed:
             self._held = Held()  # its lists only grow
         return changed
+
+    def neighbours(self, seqs: Sequence[int]) -> list[int]:
+        """Return the turns before and after these records in their sessions, hidden or not, ascending."""
+        with self._connection() as db:
+            return erasing.neighbours(db, seqs)
+
+    def erase(
+        self,
+        gone: Sequence[Purged],
+        turns: Sequence[Record],
+        *,
+        embedded_with: Sequence[int],
+        journal_generation: int,
+    ) -> None:
+        """Take records out whose texts were purged from the journal, of which this is the generation now.
+
+        ``turns`` are their :meth:`neighbours`; those ``embedded_with`` them lose their vectors, too, all
+        others keep them. When it returns, the index is else as if it were made anew of the journal. No file
+        of it holds what was said, and there is none beside it. If this fails, the next :meth:`open` begins
+        anew.
+        """
+        self._origin = replace(self._origin, generation=journal_generation)
+        self._generations.drop_kept(but=_FILE)
+        with self._connection() as db:
+            erasing.erase(db, gone, turns, embedded_with=embedded_with, generation=journal_generation)
+        self._embedded_to = {}
+        self._held = Held()
 
     def put_vectors(self, model_id: str, rows: Sequence[tuple[int, NDArray[np.float32]]]) -> None:
         """Store one vector per seq. Raises :class:`InvalidInput` for a length that is not the model's."""
@@ -251,24 +274,14 @@ class Index:
 
     def beside(self, name: str) -> Path | None:
         """Return the path of a file that :meth:`keep_beside` wrote, or ``None`` if it did not."""
-        directory = self._generations.current()
-        return directory / name if directory and self._files.exists(directory / name) else None
+        return self._generations.kept(name)
 
     def keep_beside(self, name: str, write: Callable[[Path], None]) -> None:
         """Have ``write`` write a file that lives and dies with this generation, whole or not at all.
 
         It holds what can be made of the index again. The only one of its suffix stays: others are removed.
         """
-        directory = self._generations.current()
-        if directory is None:
-            return
-        fresh = directory / f"{name}.new"
-        write(fresh)
-        self._files.sync_file(fresh)
-        kept = self._files.move(fresh, name)
-        for other in self._files.list(directory):
-            if other != name and Path(other).suffix == kept.suffix:
-                self._files.remove(directory / other)
+        self._generations.keep(name, write)
 
     # Generations
 
@@ -297,6 +310,6 @@ class Index:
         return schema.open_existing(directory / _FILE, origin=self._origin)
 
     def _started(self) -> sqlite3.Connection:
-        started = self.begin_rebuild()
+        started = self.begin_rebuild(journal_generation=self._origin.generation)
         self._generations.switch(started.directory)
         return started.db

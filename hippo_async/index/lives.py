@@ -174,6 +174,17 @@ def bearing(db: sqlite3.Connection, marks: Sequence[str]) -> dict[str, str]:
     return dict(found)
 
 
+def folds_of(db: sqlite3.Connection, seqs: Sequence[int]) -> list[int]:
+    """Return the seqs of folds that have their text and were made of any of these, also by way of others."""
+    found = db.execute(
+        "SELECT DISTINCT s.seq FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value"
+        " JOIN sources AS s ON s.original = r.record_id JOIN records AS fold ON fold.seq = s.seq"
+        " WHERE fold.findable ORDER BY s.seq",
+        (json.dumps(list(seqs)),),
+    )
+    return [seq for (seq,) in found]
+
+
 def made_of_overdue(db: sqlite3.Connection, *, by: str) -> list[int]:
     """Return the seqs of folds that have their text and were made of what is due to be erased, or was.
 

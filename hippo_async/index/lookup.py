@@ -61,9 +61,9 @@ def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
         " EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = r.seq)"
         "  OR EXISTS (SELECT 1 FROM layers AS l WHERE l.seq = r.seq),"
         " CASE WHEN r.turn THEN (SELECT max(o.seq) FROM records AS o"
-        "  WHERE o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq < r.seq) END,"
+        "  WHERE o.thread AND o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq < r.seq) END,"
         " CASE WHEN r.turn THEN (SELECT min(o.seq) FROM records AS o"
-        "  WHERE o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq > r.seq) END"
+        "  WHERE o.thread AND o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq > r.seq) END"
         " FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value ORDER BY r.seq",
         (json.dumps([int(seq) for seq in seqs]),),
     )
@@ -75,8 +75,8 @@ def followers(db: sqlite3.Connection, seqs: Sequence[int]) -> list[int]:
     found = db.execute(
         "SELECT DISTINCT o.seq FROM json_each(?) AS asked CROSS JOIN records AS r ON r.seq = asked.value"
         " CROSS JOIN records AS o ON o.session = r.session AND o.scope = r.scope AND o.seq > r.seq"
-        " AND o.findable AND o.role IN ('user', 'assistant') AND o.seq <= ifnull((SELECT min(n.seq)"
-        "  FROM records AS n WHERE n.turn AND n.session = r.session AND n.scope = r.scope AND n.seq > r.seq),"
+        " AND o.thread AND o.seq <= ifnull((SELECT min(n.seq) FROM records AS n"
+        "  WHERE n.thread AND n.turn AND n.session = r.session AND n.scope = r.scope AND n.seq > r.seq),"
         "  o.seq)"
         " ORDER BY o.seq",
         (json.dumps([int(seq) for seq in seqs]),),
@@ -96,7 +96,7 @@ def _beside(db: sqlite3.Connection, seq: int, count: int, side: str) -> list[Row
         (
             "SELECT",
             COLUMNS,
-            "FROM records AS o CROSS JOIN records AS r ON r.turn AND r.session = o.session",
+            "FROM records AS o CROSS JOIN records AS r ON r.thread AND r.turn AND r.session = o.session",
             "AND r.scope = o.scope WHERE o.seq = :seq",
             side,
         )

@@ -64,8 +64,8 @@ def _check_same(db: sqlite3.Connection, record: Record) -> None:
 def _insert(db: sqlite3.Connection, record: Record, location: Location) -> None:
     terms = analyzer.terms(record.text) if findable(record) else []
     db.execute(
-        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        _columns(record, location, terms),
+        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        columns_of(record, location, terms),
     )
     if findable(record):
         tags = [(regular(tag), record.seq) for tag in record.tags]
@@ -76,7 +76,8 @@ def _insert(db: sqlite3.Connection, record: Record, location: Location) -> None:
             db.execute("INSERT OR IGNORE INTO speakers VALUES (?, ?)", known)
 
 
-def _columns(record: Record, location: Location, terms: Sequence[str]) -> tuple[object, ...]:
+def columns_of(record: Record, location: Location, terms: Sequence[str]) -> tuple[object, ...]:
+    """Return the row of a record in the table of records: what it is before anything is said of it."""
     key = record.metadata.get("key")
     return (
         record.seq,
@@ -96,6 +97,7 @@ def _columns(record: Record, location: Location, terms: Sequence[str]) -> tuple[
         findable(record),
         findable(record),
         is_turn(record),
+        is_turn(record),
         record.speaker,
         analyzer.substance(terms),
         is_question(record.text),
@@ -105,10 +107,15 @@ def _columns(record: Record, location: Location, terms: Sequence[str]) -> tuple[
 def _insert_words(db: sqlite3.Connection, record: Record, terms: Sequence[str]) -> None:
     context = ""
     if is_turn(record):
-        context = _swap_thread(db, record, " ".join(terms[-CONTEXT_TERMS:]))
+        context = _swap_thread(db, record, context_in(terms))
     db.execute(
         "INSERT INTO words (rowid, terms, context) VALUES (?, ?, ?)", (record.seq, " ".join(terms), context)
     )
+
+
+def context_in(terms: Sequence[str]) -> str:
+    """Return what of the terms of a turn is indexed with the one that follows it."""
+    return " ".join(terms[-CONTEXT_TERMS:])
 
 
 def _swap_thread(db: sqlite3.Connection, turn: Record, terms: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,22 +36,6 @@ def put(db: sqlite3.Connection, model_id: str, rows: Sequence[tuple[int, NDArray
                 for seq, vector in rows
             ],
         )
-
-
-def carry(db: sqlite3.Connection, target: Path, *, without: Collection[int]) -> None:
-    """Copy all vectors into another index file, of those records that searches find there, but for some."""
-    db.execute("ATTACH ? AS target", (str(target),))
-    try:
-        with db:
-            db.execute("INSERT INTO target.models SELECT * FROM main.models")
-            db.execute(
-                "INSERT INTO target.vectors SELECT v.* FROM main.vectors AS v"
-                " JOIN target.records AS r ON r.seq = v.seq AND r.findable"
-                " WHERE v.seq NOT IN (SELECT value FROM json_each(?))",
-                (json.dumps(sorted(without)),),
-            )
-    finally:
-        db.execute("DETACH target")
 
 
 def missing(db: sqlite3.Connection, model_id: str, *, after: int, limit: int) -> list[int]:

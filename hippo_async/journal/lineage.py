@@ -26,6 +26,7 @@ from hippo_async.journal.keys import Keyring
 from hippo_async.journal.layout import Layout
 from hippo_async.journal.marks import Marker
 from hippo_async.journal.moved import refuse_moved
+from hippo_async.journal.purging import bare_length
 from hippo_async.journal.reading import ChainReport
 from hippo_async.journal.recovery import Objection
 from hippo_async.journal.scan import CLOSE, RECORD
@@ -171,6 +172,10 @@ class Lineage:
     def with_texts(self, record_ids: Collection[str]) -> set[str]:
         """Return those of the named records that have their text still."""
         return set().union(*(journal.with_texts(record_ids) for journal in self._all))
+
+    def bare_length(self, location: Location, record_id: str) -> int:
+        """Return how many bytes a record's line will have once its text is purged."""
+        return bare_length(self.line(location, record_id))
 
     def purge(self, record_ids: Collection[str]) -> Record:
         """Take the text of records away for good, whichever journal holds them (FORMAT.md §8).

@@ -28,6 +28,11 @@ def without_texts(data: bytes, record_ids: Collection[str]) -> bytes:
     return b"".join(_bare(line) if _names(line, record_ids) else line for line in lines_of(data))
 
 
+def bare_length(line: bytes) -> int:
+    """Return how many bytes a record's line has once its text is taken away."""
+    return len(_bare(line))
+
+
 def with_texts(files: Files, layout: Layout, generation: int, record_ids: Collection[str]) -> set[str]:
     """Return those of the named records that stand in a generation and have their text still."""
     found: set[str] = set()

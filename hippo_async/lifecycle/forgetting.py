@@ -131,16 +131,18 @@ async def _due(engine: Engine, *, by: str) -> _Due:
 
     With them goes what a later memory of its subject took the place of: with that one gone, it would be the
     last. The index may think so of what an earlier call took out of the journal, if that broke off behind it.
+    And folds of these go, too: what they were made of would not be known any more.
     """
     lives, library = engine.lives, engine.library
     doomed = await library.run(library.records_by_id, await lives.overdue(by=by))
-    folds = await lives.made_of_overdue(by=by)
+    folds = set(await lives.made_of_overdue(by=by))
     derived = {*folds, *await lives.without_episodes(by=by)}
     replaced = await lives.superseded() if doomed or derived else []
-    derived.update(replaced)
+    folds.update(await lives.folds_of(replaced))
+    derived.update(folds, replaced)
     made = await library.run(library.records_by_seq, sorted(derived - {record.seq for record in doomed}))
     with_text = [record for record in made if not record.purged]
-    again = set(folds).difference(replaced)
+    again = folds.difference(replaced)
     return _Due(
         [record for record in doomed if not record.purged],
         with_text,

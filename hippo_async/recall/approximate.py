@@ -100,6 +100,11 @@ class Approximate:
         """Add one row per seq; a seq is added once."""
         self._index.add_with_ids(np.ascontiguousarray(rows, dtype=np.float32), np.asarray(seqs))
 
+    def remove(self, seqs: Seqs) -> None:
+        """Remove the vectors of these seqs; those that are not there are passed over."""
+        faiss = _faiss()
+        self._index.remove_ids(faiss.IDSelectorBatch(np.asarray(seqs, dtype=np.int64)))
+
     def candidates(self, query: NDArray[np.float32], *, allowed: Seqs, limit: int) -> Seqs:
         """Return the seqs of about the nearest among the ``allowed``, ascending: a multiple of ``limit``.
 

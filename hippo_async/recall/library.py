@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Concatenate, ParamSpec, TypeVar
 
 from hippo_async.errors import HippoError, InvalidInput, JournalCorrupt, NotFound
-from hippo_async.index import Index, Misled, Position, Row, describes, findable, lives
+from hippo_async.index import Index, Misled, Position, Purged, Row, describes, findable, lives
 from hippo_async.journal import Appended, Lineage
 from hippo_async.lives.calendar import Calendar
 from hippo_async.lives.identity import KEY
@@ -173,28 +173,36 @@ class Library:
     def _rebuild(self, progress: Callable[[int, int], None] | None) -> None:
         self.rebuilds += 1
         self._meaning.forget()
-        rebuild = self._index.begin_rebuild()
+        rebuild = self._index.begin_rebuild(journal_generation=self._journal.generation)
         self._fill(rebuild.add, -1, progress)
         self._index.finish_rebuild(rebuild)
 
     def erase(self, record_ids: Collection[str]) -> None:
         """Take the texts of records away for good: out of the journal, and out of all that was made of them.
 
-        When it returns no file of journal or index holds them. Searches wait meanwhile: every place that the
-        index knows is void, and it is made anew. Vectors of others come along; those that may have been made
-        of the text of the turn before are too. After a crash in between, opening makes the index anew.
-        An id without a text, as after a call that broke off, is passed over. Raises ``OSError``.
+        When it returns no file of journal or index holds them. Searches wait meanwhile. Vectors that may have
+        been made of the text of the turn before are made again, too. After a crash in between, opening makes
+        the index anew. An id without a text, as after a call that broke off, is passed over. Raises
+        ``OSError``.
         """
-        seqs = [row.seq for row in self._index.locate(list(record_ids))]
+        if self._index.journal_generation != self._journal.generation:  # as after a call that broke off
+            self._rebuild(None)
+        gone = [
+            Purged(self._read(row), self._journal.bare_length(row.location, row.record_id))
+            for row in self._index.locate(list(record_ids))
+        ]
+        if gone := [one for one in gone if not one.record.purged]:
+            self._erase(gone)
+
+    def _erase(self, gone: Sequence[Purged]) -> None:
+        seqs = [one.record.seq for one in gone]
+        turns = self.records_by_seq(self._index.neighbours(seqs))
         after = self._index.followers(seqs)
-        if left := self._journal.with_texts(record_ids):
-            self._journal.purge(left)
-        self._meaning.forget()
-        rebuild = self._index.begin_rewritten(journal_generation=self._journal.generation)
-        self._fill(rebuild.add, -1, None)
-        self._index.carry_vectors(rebuild, without={*seqs, *after})
-        self._index.finish_rebuild(rebuild)
-        self._meaning.forget()
+        self._journal.purge([one.record.record_id for one in gone])
+        generation = self._journal.generation
+        self._index.erase(gone, turns, embedded_with=after, journal_generation=generation)
+        self._meaning.remove([*seqs, *after])
+        self._catch_up(None)
         self._count_anew()
         self._meaning.embed([record for record in self.records_by_seq(after) if findable(record)])
 

@@ -68,6 +68,10 @@ class Lives:
         """Return the seqs of folds with a text that were made of what is due to be erased, or was."""
         return await self._library.run(lambda: self._library.about(lives.made_of_overdue, by=by))
 
+    async def folds_of(self, seqs: Sequence[int]) -> list[int]:
+        """See :func:`hippo_async.index.lives.folds_of`."""
+        return await self._library.run(self._library.about, lives.folds_of, seqs)
+
     async def bearing(self, marks: Sequence[str]) -> dict[str, str]:
         """Return the erased record that each mark stands for, the newest of several."""
         return await self._library.run(self._library.about, lives.bearing, marks)

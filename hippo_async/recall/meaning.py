@@ -59,6 +59,11 @@ class Meaning:
         if self._embedder is not None:
             self._nearest = Nearest(self._index, model_id=self._embedder.model_id, dim=self._embedder.dim)
 
+    def remove(self, seqs: Sequence[int]) -> None:
+        """Find these no more; the index has their vectors no more."""
+        if self._nearest is not None:
+            self._nearest.remove(seqs)
+
     @property
     def known(self) -> bool:
         """Whether there is a model."""

@@ -47,6 +47,10 @@ class Nearest:
         self._model = model_id
         self._dim = dim
         self._file = f"{hashlib.sha256(model_id.encode()).hexdigest()[:16]}.faiss"
+        self._forget()
+
+    def _forget(self) -> None:
+        """Read the vectors from the index when they are asked for next."""
         self._opened = False
         self._held: VectorMatrix | None = None
         self._approximate: Approximate | None = None
@@ -73,6 +77,19 @@ class Nearest:
             self._held.add(seqs, rows)
         elif self._approximate is not None:
             self._approximate.add(np.array(seqs, dtype=np.int64), rows)
+
+    def remove(self, seqs: Sequence[int]) -> None:
+        """Find these no more, which the index has no more; the file that it had of them is gone, too.
+
+        One that is added again is found again.
+        """
+        if self._approximate is None:
+            self._forget()
+            return
+        self._approximate.remove(np.array(seqs, dtype=np.int64))
+        self._work = self._write(self._approximate)
+        while self.prepare():
+            pass
 
     @property
     def is_empty(self) -> bool:

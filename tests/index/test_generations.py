@@ -182,7 +182,7 @@ def test_the_old_generation_answers_until_the_new_one_is_whole(
     index: Index, root: Path, record: Maker, entries: Entries
 ) -> None:
     index.add(entries([record(seq, "shared") for seq in range(5)]))
-    rebuild = index.begin_rebuild()
+    rebuild = index.begin_rebuild(journal_generation=0)
     rebuild.add(entries([record(seq, "shared") for seq in range(3)]))
     assert rebuild.position.seq == 2
     assert index.position.seq == 4
@@ -200,7 +200,7 @@ def test_a_rebuild_that_a_crash_interrupted_never_becomes_valid(
     new_index: NewIndex, index: Index, root: Path, record: Maker, entries: Entries
 ) -> None:
     index.add(entries([record(0, "shared")]))
-    rebuild = index.begin_rebuild()
+    rebuild = index.begin_rebuild(journal_generation=0)
     rebuild.add(entries([record(0, "half")]))
     rebuild.db.close()
     index.close()
@@ -216,7 +216,7 @@ def test_an_abandoned_rebuild_leaves_nothing_behind(
     index: Index, root: Path, record: Maker, entries: Entries
 ) -> None:
     index.add(entries([record(0, "shared")]))
-    rebuild = index.begin_rebuild()
+    rebuild = index.begin_rebuild(journal_generation=0)
     with pytest.raises(InvalidInput):
         rebuild.add(entries([record(7, "gap")]))
     rebuild.abandon()
@@ -231,7 +231,7 @@ def test_missing_vectors_are_counted_afresh_after_a_rebuild(
     assert index.missing_vectors("m", 1) == [0]
     index.put_vectors("m", [(0, np.ones(1, dtype=np.float32))])
     assert index.missing_vectors("m", 1) == []
-    rebuild = index.begin_rebuild()
+    rebuild = index.begin_rebuild(journal_generation=0)
     rebuild.add(entries([record(0, "x")]))
     index.finish_rebuild(rebuild)
     assert index.missing_vectors("m", 1) == [0]

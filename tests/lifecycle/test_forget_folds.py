@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from doors import holding, shown
+from index_tables import Anew
 
 from hippo_async import Hippocampus, Record, Turn
 from hippo_async.testing import FakeClock
@@ -132,3 +133,37 @@ async def test_numbers_are_right_when_records_come_in_while_something_is_erased(
         await asyncio.gather(memory.forget(kept.event_id), *map(talk, range(3)))
         await memory.flush()
         assert memory.status().kinds["observation"] == len(await memory.latest(n=1000)) == 120
+
+
+async def test_a_fold_of_a_memo_goes_with_the_memo_and_is_made_again_of_the_rest(
+    make_memory: MakeMemory, clock: FakeClock, tmp_path: Path
+) -> None:
+    """Else nobody would know any more what it was made of, and it could not go with that."""
+    async with make_memory(settings=AT_ONCE) as memory:
+        secret = await memory.record(f"We decided: {SECRET} sails.", role="user", tags=["sailing"])
+        other = await memory.record("the kettle is in Berlin", role="user")
+        await talk_of_sailing(memory, clock, 12)
+        await memory.run_maintenance()
+        [first] = await memory.latest(n=1, tags=["status:summary"])
+        assert SECRET in first.text
+        await memory.fold(window(first, await memory.record("the lamp is in London", role="user")))
+        await talk_of_sailing(memory, clock, 30)
+        await memory.run_maintenance()
+        [second] = await memory.latest(n=1, tags=["status:summary"])
+        assert second.record_id != first.record_id
+
+        await memory.forget(other.record_id)
+        [fold] = [text for text in await folds(memory) if "lamp" in text]
+        assert SECRET not in fold
+        await memory.forget(secret.record_id)
+        assert holding(tmp_path / "store", SECRET) == []
+        assert await Anew(memory).differences("lamp", "sail") == []
+
+
+async def talk_of_sailing(memory: Hippocampus, clock: FakeClock, times: int) -> None:
+    """Tell so much of it that it is a topic, and let other talk go by."""
+    for number in range(times):
+        await memory.record(f"Sailing {number}: number {number}.", role="user", tags=["sailing"])
+        for other in range(4):
+            await memory.record(f"Talk {number} {other}.", role="user", tags=[f"{clock.now()} {other}"])
+        clock.advance(60)

@@ -18,6 +18,7 @@ from doors import holding, shown
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from index_tables import Anew
 
 from hippo_async import Hippocampus, Settings, Turn, blocking
 from hippo_async.errors import Forgotten, NotFound
@@ -213,6 +214,7 @@ class Life(RuleBasedStateMachine):
                 last.demoted = True
         if due:
             assert holding(self.base / "store", *(one.text.split()[0] for one in due)) == []
+        assert blocking(Anew(self.memory).differences)("quokka", "said") == []
 
     @rule(index=st.booleans())
     def reopen(self, index: bool) -> None:

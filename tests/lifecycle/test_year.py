@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from doors import holding
+from index_tables import Anew
 
 from hippo_async import Hippocampus, Settings
 from hippo_async.files import Files
@@ -31,8 +32,6 @@ BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 QUARTER = timedelta(hours=6)
 CAP = 100
 FORGETTING_DAYS = 7
-COMPARING_DAYS = 30
-"""Each day the chain and the numbers are checked; every so often the whole index against one made anew."""
 
 TOPICS = ("sailing", "chess", "garden", "bread", "piano", "oslo", "taxes", "running", "books", "cat")
 DOING = (
@@ -174,13 +173,6 @@ class Life:
         made = await self.memory.semantic(limit=500)
         return [one for one in made if (subject := subject_of(one)) and subject.layer is Layer.MONTH]
 
-    async def compare(self) -> None:
-        """Compare every table of the index with those of one that is made anew."""
-        library = self.memory._running.library
-        before = await library.run(library.about, tables)
-        await library.run(library._rebuild, None)
-        assert await library.run(library.about, tables) == before
-
     def __str__(self) -> str:
         size = f"{self.sizes[-1] / 1e6:.1f} MB"
         numbers = f"{self.told:,} told, {len(self.there):,} there, {len(self.gone)} erased, {size}"
@@ -190,19 +182,6 @@ class Life:
 def count_told(db: sqlite3.Connection) -> int:
     [count] = db.execute("\n".join(("SELECT count(*) FROM records AS r WHERE", TOLD))).fetchone()
     return int(count)
-
-
-def tables(db: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
-    """All that the index says, words too, but for where it was made from."""
-    names = [
-        name
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        if not name.startswith(("sqlite_", "words", "origin"))
-    ]
-    found = {name: sorted(db.execute(f"SELECT * FROM {name}").fetchall(), key=repr) for name in names}
-    asked = [f'"{word}"' for word in (*TOPICS, "quokka7zz", "anna")]
-    query = "SELECT rowid, round(bm25(words), 9) FROM words WHERE words MATCH ? ORDER BY 2, 1 LIMIT 200"
-    return {**found, "words": [row for word in asked for row in db.execute(query, (word,))]}
 
 
 def months_before(now: datetime) -> set[str]:
@@ -224,12 +203,11 @@ async def test_a_year_of_talk_leaves_what_it_should_and_nothing_that_it_should_n
         files=Files(ScriptedOps(syncing=False)),
     )
     async with memory:
-        life = Life(memory, clock, tmp_path / "store")
+        life, anew = Life(memory, clock, tmp_path / "store"), Anew(memory)
         for day in range(DAYS):
             await life.live(day)
             await life.check(day)
-            if day % COMPARING_DAYS == COMPARING_DAYS - 1 or day == DAYS - 1:
-                await life.compare()
+            assert await anew.differences(*TOPICS, "quokka7zz", "anna") == []
             print(life)
         assert life.told == DAYS * A_DAY
         assert len(life.gone) > DAYS // FORGETTING_DAYS

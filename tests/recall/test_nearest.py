@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hippo_async.index import Index
+from hippo_async.index import Index, Purged
 from hippo_async.recall import nearest
 from hippo_async.recall.nearest import Nearest
 from hippo_async.records import Filters, Kind, Location, Novelty, Record
@@ -205,3 +205,52 @@ def test_a_disk_that_is_full_costs_the_file_only(index: Index, monkeypatch: pyte
     monkeypatch.setattr(index, "keep_beside", full)
     made = prepared(index)
     assert seqs(made.search(ROWS[3], filters=EVERYTHING, limit=1)) == [3]
+
+
+def take_out(index: Index, gone: list[int]) -> None:
+    turns = [record(seq) for seq in index.neighbours(gone)]
+    purged = [Purged(record(seq), 1) for seq in gone]
+    index.erase(purged, turns, embedded_with=[], journal_generation=1)
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("way", ["held", "through all", "approximate"])
+def test_what_is_taken_out_is_found_no_more_and_its_vector_is_in_no_file(
+    index: Index, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, way: str
+) -> None:
+    if way == "held":
+        monkeypatch.setattr(nearest, "HELD", 10_000)
+    made = prepared(index) if way == "approximate" else over(index)
+    query = ROWS[40]
+    assert seqs(made.search(query, filters=EVERYTHING, limit=1)) == [40]
+    take_out(index, [40, 41])
+    made.remove([40, 41])
+    left = brute(index, query, EVERYTHING, 1)
+    assert seqs(made.search(query, filters=EVERYTHING, limit=1)) == left
+    assert not {40, 41} & set(seqs(made.search(query, filters=EVERYTHING, limit=COUNT)))
+    files = {path.suffix: path.read_bytes() for path in tmp_path.rglob("index.*") if path.is_file()}
+    assert ROWS[40].astype("<f4").tobytes() not in b"".join(files.values())
+    assert len(list(tmp_path.rglob("*.faiss"))) == (way == "approximate")
+
+    again = over(index)
+    assert seqs(again.search(query, filters=EVERYTHING, limit=1)) == left
+    assert again.prepare() == (way == "through all"), "the file holds what is left"
+
+    index.put_vectors(MODEL, [(COUNT, ROWS[40])])
+    made.add([COUNT], ROWS[40:41])
+    assert seqs(made.search(query, filters=EVERYTHING, limit=1)) == [COUNT]
+
+
+@pytest.mark.usefixtures("many")
+def test_what_is_taken_out_while_it_is_built_is_not_in_it(index: Index) -> None:
+    made = over(index)
+    for _ in range(4):
+        assert made.prepare()
+    take_out(index, [3, 500])
+    made.remove([3, 500])
+    while made.prepare():
+        pass
+    for seq in (3, 500):
+        found = seqs(made.search(ROWS[seq], filters=EVERYTHING, limit=COUNT))
+        assert len(found) == COUNT - 2
+        assert seq not in found
