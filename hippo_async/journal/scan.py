@@ -22,6 +22,7 @@ from hippo_async.journal.codec import (
     commitment_of,
     open_line,
     record_id_of,
+    split_line,
     to_record,
 )
 from hippo_async.journal.seal import Sealer
@@ -161,13 +162,31 @@ def lines_of(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in whole] + ([rest] if rest else [])
 
 
-def walk(data: bytes, chain: Chain, sealer: Sealer) -> Iterator[Step]:
-    """Yield each line of a segment, verified and linked; ``chain`` moves along.
+def pass_over(data: bytes, chain: Chain, *, to: int) -> int:
+    """Move ``chain`` to the record with the seq ``to`` in a segment; return where the next line begins.
+
+    What is passed over is not checked, but that the chain comes to a line with an id there. Raises
+    :class:`ChainBroken` if it does not.
+    """
+    line, offset = 0, 0
+    for _ in range(to - chain.seq):
+        line, offset = offset, data.find(b"\n", offset) + 1
+        if not offset:
+            raise ChainBroken(line, to, "the segment ends before this record")
+    frame = split_line(data[line:offset])
+    if frame is None:
+        raise ChainBroken(line, to, "not a line of protocol v2")
+    chain.seq, chain.record_id = to, frame.record_id.decode("latin-1")
+    return offset
+
+
+def walk(data: bytes, chain: Chain, sealer: Sealer, *, start: int = 0) -> Iterator[Step]:
+    """Yield each line of a segment from ``start`` on, verified and linked; ``chain`` moves along.
 
     Splits at ``\\n`` bytes only. Raises :class:`ChainBroken` at the first line that does not verify or is not
     complete.
     """
-    offset = 0
+    offset = start
     while offset < len(data):
         end = data.find(b"\n", offset) + 1
         step = _take(data[offset:end] if end else b"", offset, chain, sealer)

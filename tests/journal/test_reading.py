@@ -118,6 +118,24 @@ def test_a_scan_after_a_record_is_the_tail_of_the_scan(twenty: Store, after: int
         assert list(journal.scan(after=after)) == list(journal.scan())[max(after + 1, 0) :]
 
 
+@pytest.mark.parametrize("damage", ["another id", "a line less", "a blank line more"])
+def test_a_scan_after_a_record_is_linked_to_that_record(twenty: Store, damage: str) -> None:
+    """What is passed over is not checked, but where it ends is."""
+    with twenty.opened(read_only=True) as journal:
+        lines = twenty.live.read_bytes().splitlines(keepends=True)
+        [(record, _)] = [found for found in journal.scan() if found[0].seq == 10]
+        lines[10:11] = {
+            "another id": [lines[10].replace(record.record_id.encode(), b"f" * 32)],
+            "a line less": [],
+            "a blank line more": [lines[10], b"\n"],
+        }[damage]
+        twenty.live.write_bytes(b"".join(lines))
+        with pytest.raises(JournalCorrupt):
+            list(journal.scan(after=10))
+        with pytest.raises(JournalCorrupt):
+            list(journal.scan())
+
+
 def test_the_place_an_append_returns_is_where_the_scan_finds_the_record(twenty: Store) -> None:
     with twenty.opened() as journal:
         appended = journal.append([Draft("one"), Draft("two")]).result(SECONDS)
