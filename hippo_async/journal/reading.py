@@ -74,7 +74,8 @@ class Reader:
     def scan(self, *, after: int, retired: bool = False) -> Iterator[tuple[Record, Location]]:
         """Yield every record with a seq above ``after``, each verified and linked to the one before.
 
-        What stands before is passed over, not checked. Of a ``retired`` journal it is not asked whether a purge explains each missing text: that may stand in
+        What stands before is passed over, not checked.
+        Of a ``retired`` journal it is not asked whether a purge explains each missing text: that may stand in
         a later one. Raises :class:`JournalCorrupt` at the first record that is not what was sealed, and
         :class:`AcknowledgedLoss` at the end if records that were acknowledged before the call are not there.
         """
