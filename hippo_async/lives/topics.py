@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 ENOUGH = 8
@@ -34,16 +34,20 @@ class Topic:
         return sorted(sorted(self.told, key=lambda seq: (-self.told[seq], seq))[:most])
 
 
-def wanting(topics: Iterable[Topic], *, seen: Mapping[str, int], told: int) -> list[Topic]:
+def wanting(
+    topics: Iterable[Topic], *, seen: Mapping[str, int], told: int, unwanted: Collection[str] = ()
+) -> list[Topic]:
     """Return which topics to summarize now, those with the most new first.
 
     ``seen`` says of how many records the last summary of a tag was made, ``told`` how many records there are.
+    ``unwanted`` are tags of which nobody wants a summary, nor of another tag that is one topic with them.
     """
     most = max(COMMON_LEAST, COMMON_SHARE * told)
     topics = [topic for topic in topics if len(topic.told) <= most]
-    grown = [topic for topic in topics if _has_grown(topic, seen.get(topic.tag, 0))]
+    wanted = [topic for topic in topics if topic.tag not in unwanted]
+    grown = [topic for topic in wanted if _has_grown(topic, seen.get(topic.tag, 0))]
     grown.sort(key=lambda topic: (seen.get(topic.tag, 0) - len(topic.told), topic.tag))
-    known = [topic for topic in topics if topic.tag in seen]
+    known = [topic for topic in topics if topic.tag in seen or topic.tag in unwanted]
     taken: list[Topic] = []
     for topic in grown:
         if topic.tag in seen or not any(_alike(topic, other) for other in (*known, *taken)):
