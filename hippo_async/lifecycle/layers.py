@@ -16,6 +16,7 @@ import anyio.to_thread
 from hippo_async.lifecycle.forgetting import subject_mark
 from hippo_async.lives.calendar import Calendar
 from hippo_async.lives.layers import MOST_ORIGINALS, Derived, Layer, Subject
+from hippo_async.lives.rarity import most_carriers
 from hippo_async.lives.topics import Topic, wanting
 from hippo_async.lives.trends import Trend, trends
 from hippo_async.records import utc_timestamp
@@ -37,9 +38,6 @@ LEAST_SIGHTED = 3
 
 MOST_TOPICS = 50
 """So many tags are looked at, those that were seen most often lately; and so many that nobody wants."""
-
-MOST_CARRIERS = 1_000
-"""A tag on so many records is no topic any more, but the weather."""
 
 MOST_EPISODES = 20
 """A trend names so many of the records in which it was seen: the newest."""
@@ -139,18 +137,17 @@ class Layers:
         lives = self.engine.lives
         lately = await self._told_lately(scope, temp)
         sighted = Counter(tag for one in lately for tag in sorted(one.tags))
-        often = [tag for tag, count in sighted.most_common() if LEAST_SIGHTED <= count < MOST_CARRIERS]
+        most = most_carriers(await lives.size(scope))
+        often = [tag for tag, count in sighted.most_common() if LEAST_SIGHTED <= count <= most]
         made = await lives.made(Layer.TOPIC, scope)
         unwanted = await self._erased(Layer.TOPIC, scope, often)
         unwanted.update(tag for tag, one in made.items() if one.is_forgotten)
         looked_at = [tag for tag in often if tag not in unwanted][:MOST_TOPICS]
         looked_at += [tag for tag in often if tag in unwanted][:MOST_TOPICS]
-        topics = [
-            Topic(tag, dict(await lives.told_with(scope, tag, limit=MOST_CARRIERS))) for tag in looked_at
-        ]
+        topics = [Topic(tag, dict(await lives.told_with(scope, tag, limit=most + 1))) for tag in looked_at]
         seen = {tag: one.seen for tag, one in made.items()}
-        rare = [topic for topic in topics if len(topic.told) < MOST_CARRIERS]
-        return wanting(rare, seen=seen, told=await lives.size(scope), unwanted=unwanted)
+        rare = [topic for topic in topics if len(topic.told) <= most]
+        return wanting(rare, seen=seen, unwanted=unwanted)
 
     async def _told_lately(self, scope: Sequence[str], temp: TempSettings) -> list[Tagged]:
         return await self.engine.lives.told_since(scope, since=self._since(temp), limit=MOST_SIGHTED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 ENOUGH = 8
@@ -10,10 +10,6 @@ ENOUGH = 8
 
 GROWTH = 1.5
 """And by how much: so the number of summaries of a topic grows with the logarithm of what is told of it."""
-
-COMMON_SHARE = 0.25
-COMMON_LEAST = 40
-"""What more than this share of a scope is about, and so many records, is no topic."""
 
 ALIKE = 0.7
 """Two tags that share this part of their records are one topic; the one with more stands for both."""
@@ -35,15 +31,13 @@ class Topic:
 
 
 def wanting(
-    topics: Iterable[Topic], *, seen: Mapping[str, int], told: int, unwanted: Collection[str] = ()
+    topics: Sequence[Topic], *, seen: Mapping[str, int], unwanted: Collection[str] = ()
 ) -> list[Topic]:
     """Return which topics to summarize now, those with the most new first.
 
-    ``seen`` says of how many records the last summary of a tag was made, ``told`` how many records there are.
-    ``unwanted`` are tags of which nobody wants a summary, nor of another tag that is one topic with them.
+    ``seen`` says of how many records the last summary of a tag was made. ``unwanted`` are tags of which
+    nobody wants a summary, nor of another tag that is one topic with them.
     """
-    most = max(COMMON_LEAST, COMMON_SHARE * told)
-    topics = [topic for topic in topics if len(topic.told) <= most]
     wanted = [topic for topic in topics if topic.tag not in unwanted]
     grown = [topic for topic in wanted if _has_grown(topic, seen.get(topic.tag, 0))]
     grown.sort(key=lambda topic: (seen.get(topic.tag, 0) - len(topic.told), topic.tag))

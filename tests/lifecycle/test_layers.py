@@ -118,6 +118,21 @@ async def test_a_summary_that_was_forgotten_does_not_come_back_under_another_tag
             assert await layer(memory, "summary") == []
 
 
+async def test_what_all_is_about_is_neither_a_topic_nor_a_trend(
+    make_memory: MakeMemory, clock: FakeClock
+) -> None:
+    async with make_memory() as memory:
+        for number in range(41):
+            tags = ["oslo", "sailing"] if number < 20 else ["oslo"]
+            await memory.record(f"Note {number} of the harbour.", role="user", tags=tags)
+        assert [trend.tag for trend in await memory.trends()] == ["sailing"]
+        await memory.run_maintenance()
+        assert {one.tags for one in await memory.semantic()} == {
+            ("sailing", "status:summary"),
+            ("sailing", "status:trend"),
+        }
+
+
 async def test_without_reflection_no_topic_is_summarized(make_memory: MakeMemory, clock: FakeClock) -> None:
     async with make_memory({"enable_reflection": False}) as memory:
         await tell(memory, clock, "sailing", 10, every=60)
