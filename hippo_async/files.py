@@ -146,12 +146,17 @@ class Files:
             return []
 
     def mkdir(self, path: Path) -> None:
-        """Make a directory (mode 0700) and those above it; keep its entry through a power loss."""
+        """Make a directory (mode 0700) and those above it; keep its entry through a power loss.
+
+        Also that of one which is there, but whose maker was killed before it could keep it.
+        """
         missing = []
         at = path
         while not self.exists(at):
             missing.append(at)
             at = at.parent
+        with contextlib.suppress(FileNotFoundError, PermissionError):  # then it is none that was made here
+            self.sync_dir(at.parent)
         for made in reversed(missing):
             self.ops.mkdir(made)
             self.sync_dir(made.parent)

@@ -31,6 +31,7 @@ from hippo_async.clock import SystemClock
 from hippo_async.files import Files
 from hippo_async.journal import Lineage
 from hippo_async.journal.anchor import daily_anchor
+from hippo_async.journal.moved import refuse_moved
 from hippo_async.journal.proof import anchor_v2
 from hippo_async.records import Record
 
@@ -108,6 +109,7 @@ def publish(
     """Anchor every finished day, and publish what is due. Exit code 3 if a publisher failed."""
     store = Store.named(data_dir, agent, key_file)
     with reported(as_json=as_json):
+        refuse_moved(store.data_dir, Files())  # reading a moved store is fine, but not adding to its anchors
         publishers = _publishers(file or (), post or (), timestamp or (), timestamp_roots or ())
         with store.journal() as journal, progress("reading", as_json=as_json) as bar:
             run = asyncio.run(_publish(store, journal, publishers, bar, retry_now=retry_now))

@@ -30,6 +30,7 @@ from hippo_async.journal.keys import Key
 from hippo_async.journal.layout import Layout, read_current, write_current
 from hippo_async.journal.lock import WriterLock
 from hippo_async.journal.mending import Line
+from hippo_async.journal.moved import refuse_moved
 from hippo_async.journal.purging import without_texts
 from hippo_async.journal.recovery import recover
 from hippo_async.journal.rewriting import Placed, in_segments, write_generation
@@ -50,7 +51,9 @@ _ROLLED_BACK = "That is no damage: accept it with 'hippo witness accept', or put
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """The repair of one journal. Building it touches nothing; everything blocks."""
+    """The repair of one journal, which lies in its data directory. Building it touches nothing; everything
+    blocks.
+    """
 
     root: Path
     agent_id: str
@@ -70,12 +73,17 @@ class Repair:
 
         When it returns the chain is as good as it can be made, what is missing is recorded in it as accepted,
         and the damaged generation lies beside it; durably. A crash on the way leaves the damaged journal or
-        the repaired one. Raises :class:`JournalLocked`; what :meth:`Examination.case` raises; and
+        the repaired one. Raises :class:`JournalLocked`; :class:`StoreMoved` or :class:`MigrationLocked` if
+        the data directory is not the one to write to; what :meth:`Examination.case` raises; and
         :class:`InvalidInput` for a rollback, or a closed journal that has lost something.
         """
+        refuse_moved(self.root.parent, self.files)
         lock = WriterLock(self.files, self.root)
         lock.acquire()
         try:
+            refuse_moved(
+                self.root.parent, self.files
+            )  # again: it may have been moved before the lock was ours
             verdict = self.examination.verdict()
             if verdict is None:
                 return Diagnosis(self.root, None)

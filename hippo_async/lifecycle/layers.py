@@ -16,6 +16,7 @@ import anyio.to_thread
 from hippo_async.lifecycle.forgetting import subject_mark
 from hippo_async.lives.calendar import Calendar
 from hippo_async.lives.layers import MOST_ORIGINALS, Derived, Layer, Subject
+from hippo_async.lives.rarity import most_carriers
 from hippo_async.lives.topics import Topic, wanting
 from hippo_async.lives.trends import Trend, trends
 from hippo_async.records import utc_timestamp
@@ -36,10 +37,7 @@ LEAST_SIGHTED = 3
 """A tag that was seen less often lately is no topic at the moment."""
 
 MOST_TOPICS = 50
-"""So many tags are looked at, those that were seen most often lately."""
-
-MOST_CARRIERS = 1_000
-"""A tag on so many records is no topic any more, but the weather."""
+"""So many tags are looked at, those that were seen most often lately; and so many that nobody wants."""
 
 MOST_EPISODES = 20
 """A trend names so many of the records in which it was seen: the newest."""
@@ -66,8 +64,9 @@ class Layers:
         await self.engine.flush()
         made = 0
         for scope, month in await self.engine.lives.months_without_memo(self.calendar, now=self.now):
-            told = await self.engine.lives.told(scope, self.calendar.of_month(month))
-            made += await self._fold(Subject(Layer.MONTH, month), scope, told, seen=len(told))
+            if not await self._erased(Layer.MONTH, scope, [month]):
+                told = await self.engine.lives.told(scope, self.calendar.of_month(month))
+                made += await self._fold(Subject(Layer.MONTH, month), scope, told, seen=len(told))
         return made
 
     async def summarize_topics(self, temp: TempSettings) -> int:
@@ -110,8 +109,9 @@ class Layers:
             for trend in await self._trends(seen, temp)
             if trend.reason is not None and trend.tag not in resting
         ]
+        erased = await self._erased(Layer.TREND, scope, [trend.tag for trend in lasting])
         made = 0
-        for trend in lasting[:MOST_TRENDS]:
+        for trend in [trend for trend in lasting if trend.tag not in erased][:MOST_TRENDS]:
             episodes = [one.record_id for one in seen if trend.tag in one.tags][:MOST_EPISODES]
             subject = Subject(Layer.TREND, trend.tag)
             made += await self._write(
@@ -137,14 +137,17 @@ class Layers:
         lives = self.engine.lives
         lately = await self._told_lately(scope, temp)
         sighted = Counter(tag for one in lately for tag in sorted(one.tags))
+        most = most_carriers(await lives.size(scope))
+        often = [tag for tag, count in sighted.most_common() if LEAST_SIGHTED <= count <= most]
         made = await lives.made(Layer.TOPIC, scope)
-        topics: list[Topic] = []
-        for tag, count in sighted.most_common(MOST_TOPICS):
-            if LEAST_SIGHTED <= count < MOST_CARRIERS and not (tag in made and made[tag].is_forgotten):
-                topics.append(Topic(tag, dict(await lives.told_with(scope, tag, limit=MOST_CARRIERS))))
+        unwanted = await self._erased(Layer.TOPIC, scope, often)
+        unwanted.update(tag for tag, one in made.items() if one.is_forgotten)
+        looked_at = [tag for tag in often if tag not in unwanted][:MOST_TOPICS]
+        looked_at += [tag for tag in often if tag in unwanted][:MOST_TOPICS]
+        topics = [Topic(tag, dict(await lives.told_with(scope, tag, limit=most + 1))) for tag in looked_at]
         seen = {tag: one.seen for tag, one in made.items()}
-        rare = [topic for topic in topics if len(topic.told) < MOST_CARRIERS]
-        return wanting(rare, seen=seen, told=await lives.size(scope))
+        rare = [topic for topic in topics if len(topic.told) <= most]
+        return wanting(rare, seen=seen, unwanted=unwanted)
 
     async def _told_lately(self, scope: Sequence[str], temp: TempSettings) -> list[Tagged]:
         return await self.engine.lives.told_since(scope, since=self._since(temp), limit=MOST_SIGHTED)
@@ -160,12 +163,24 @@ class Layers:
         return await self._write(Derived(tuple(scope), subject, text, originals, seen))
 
     async def _write(self, derived: Derived) -> bool:
-        """Write a memory, unless its owner wanted none of its subject; say whether it was written."""
-        mark = subject_mark(derived.subject, derived.scope, self.engine.marker)
-        if await self.engine.lives.bearing([mark]):
+        """Write a memory, unless its owner came to want none of its subject while it was made; say whether
+        it was written.
+        """
+        if await self._erased(derived.subject.layer, derived.scope, [derived.subject.name]):
             return False
         await self.write(derived)
         return True
+
+    async def _erased(self, layer: Layer, scope: Sequence[str], names: Sequence[str]) -> set[str]:
+        """Those of these subjects of which somebody forgot the memory, and it was erased."""
+
+        def marked() -> dict[str, str]:
+            marker = self.engine.marker
+            return {name: subject_mark(Subject(layer, name), scope, marker) for name in names}
+
+        marks = await anyio.to_thread.run_sync(marked)
+        borne = await self.engine.lives.bearing(list(marks.values()))
+        return {name for name, mark in marks.items() if mark in borne}
 
     def _since(self, temp: TempSettings) -> str:
         return utc_timestamp(self.now - timedelta(days=temp.ttl_days))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 ENOUGH = 8
@@ -10,10 +10,6 @@ ENOUGH = 8
 
 GROWTH = 1.5
 """And by how much: so the number of summaries of a topic grows with the logarithm of what is told of it."""
-
-COMMON_SHARE = 0.25
-COMMON_LEAST = 40
-"""What more than this share of a scope is about, and so many records, is no topic."""
 
 ALIKE = 0.7
 """Two tags that share this part of their records are one topic; the one with more stands for both."""
@@ -34,16 +30,18 @@ class Topic:
         return sorted(sorted(self.told, key=lambda seq: (-self.told[seq], seq))[:most])
 
 
-def wanting(topics: Iterable[Topic], *, seen: Mapping[str, int], told: int) -> list[Topic]:
+def wanting(
+    topics: Sequence[Topic], *, seen: Mapping[str, int], unwanted: Collection[str] = ()
+) -> list[Topic]:
     """Return which topics to summarize now, those with the most new first.
 
-    ``seen`` says of how many records the last summary of a tag was made, ``told`` how many records there are.
+    ``seen`` says of how many records the last summary of a tag was made. ``unwanted`` are tags of which
+    nobody wants a summary, nor of another tag that is one topic with them.
     """
-    most = max(COMMON_LEAST, COMMON_SHARE * told)
-    topics = [topic for topic in topics if len(topic.told) <= most]
-    grown = [topic for topic in topics if _has_grown(topic, seen.get(topic.tag, 0))]
+    wanted = [topic for topic in topics if topic.tag not in unwanted]
+    grown = [topic for topic in wanted if _has_grown(topic, seen.get(topic.tag, 0))]
     grown.sort(key=lambda topic: (seen.get(topic.tag, 0) - len(topic.told), topic.tag))
-    known = [topic for topic in topics if topic.tag in seen]
+    known = [topic for topic in topics if topic.tag in seen or topic.tag in unwanted]
     taken: list[Topic] = []
     for topic in grown:
         if topic.tag in seen or not any(_alike(topic, other) for other in (*known, *taken)):

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
+from hippo_async.lives.rarity import most_carriers
+
 LASTING_DAYS = 4
 """A trend that lasts was seen on so many days at least, the first and the last far enough apart."""
 
@@ -16,10 +18,6 @@ BURST = 5
 
 BURST_OVER_USUAL = 4.0
 """and so many times what is usual for the tag on a day."""
-
-COMMON_SHARE = 0.25
-COMMON_LEAST = 20
-"""A tag on more than this share of what was told, and on so many records, is no trend: it is the weather."""
 
 Reason = Literal["lasting", "burst"]
 
@@ -54,16 +52,16 @@ def trends(
 ) -> list[Trend]:
     """Return what was seen in the last ``ttl`` on more than one record, the most frequent first.
 
-    ``seen`` is each tag of each record with its day, ``told`` the number of records. A trend lasts if its
-    first and last day lie ``window`` apart, with enough days between them; one that was last seen before
-    ``ttl`` is over.
+    ``seen`` is each tag of each record with its day, ``told`` the number of records; a tag on too many of
+    them is no trend. One lasts if its first and last day lie ``window`` apart, with enough days between
+    them; one that was last seen before ``ttl`` is over.
     """
     days: defaultdict[str, Counter[date]] = defaultdict(Counter)
     for tag, day in seen:
         if today - ttl <= day <= today:
             days[tag][day] += 1
     found = [_trend(tag, counted, ttl=ttl, window=window) for tag, counted in days.items()]
-    most = max(COMMON_LEAST, COMMON_SHARE * told)
+    most = most_carriers(told)
     return sorted(
         (trend for trend in found if 1 < trend.count <= most), key=lambda trend: (-trend.count, trend.tag)
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from anchored_days import noon
+from directories import contents
 from local_authority import Authority, needs_openssl
 from local_server import LocalServer, serving
 from typer.testing import CliRunner, Result
@@ -70,6 +71,18 @@ def test_day_folds_one_day_and_writes_nothing(store: Path) -> None:
     assert made["payload"]["count"] == 3
     assert made["anchor_v2_hash"] in anchor("day", "2026-03-01", store=store).stdout
     assert not (store / "anchors").exists()
+
+
+def test_a_memory_that_was_moved_away_is_not_anchored_where_it_was(store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "new"
+    moving = ["migrate", "--from", str(store), str(target), "--agent", AGENT]
+    assert CliRunner().invoke(build(), moving).exit_code == 0
+    before = contents(store)
+    public = tmp_path / "public.jsonl"
+    error = as_json(anchor("publish", "--file", str(public), "--json", store=store), 3)["error"]
+    assert (error["code"], str(target) in error["message"]) == ("MEM_E_MOVED", True)
+    assert (contents(store), public.exists()) == (before, False)
+    assert as_json(anchor("publish", "--json", store=target))["anchored"] == ["2026-03-01", "2026-03-02"]
 
 
 def test_publish_anchors_all_finished_days_and_list_shows_them(store: Path, tmp_path: Path) -> None:

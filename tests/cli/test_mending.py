@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from closed_memories import recalled, tell
+from directories import contents
 from typer.testing import CliRunner, Result
 
 from hippo_async.cli.app import build
@@ -49,6 +50,17 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(store: Path) -> None
     assert "5 records keep their place, 1 of them without their text" in result.output
     assert "hippo repair --apply" in result.output
     assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
+
+
+def test_a_store_that_was_moved_away_is_not_repaired_where_it_was(store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "new"
+    assert CliRunner().invoke(build(), ["migrate", "--from", str(store), str(target)]).exit_code == 0
+    edit(store, b"The pan is small.", b"The pan is huge.")
+    before = contents(store)
+    error = as_json(hippo("repair", "--apply", "--json", store=store), 3)["error"]
+    assert (error["code"], str(target) in error["message"]) == ("MEM_E_MOVED", True)
+    assert contents(store) == before
+    assert hippo("repair", store=store).exit_code == 1, "it may be looked at"
 
 
 def test_a_repaired_store_is_remembered_from_again(store: Path) -> None:

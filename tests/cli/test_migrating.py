@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from hippo_async import Hippocampus
 from hippo_async.cli.app import build
+from hippo_async.migration import MigrationReport, migrate
 
 
 @pytest.fixture
@@ -92,6 +93,67 @@ def test_what_is_in_the_way_is_named(store: Path, tmp_path: Path) -> None:
     (tmp_path / "new/diary").write_text("mine")
     result = hippo("migrate", "--from", store, tmp_path / "new")
     assert (result.exit_code, "diary" in result.output) == (3, True)
+
+
+def test_what_migrate_from_names_goes_before_the_default_directory(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(tmp_path / "default", "The pot is green.")
+    monkeypatch.setenv("HIPPO_DATA_DIR", str(tmp_path / "default"))
+    for target in (tmp_path / "new", tmp_path / "newer"):
+        target.mkdir()
+        (target / "config.toml").write_text(f'migrate_from = "{store}"\n')
+    for _ in range(2):
+        assert as_json(hippo("migrate", tmp_path / "new", "--json"))["from"] == str(store)
+    fetched = as_json(hippo("migrate", tmp_path / "newer", "--json"))
+    assert fetched["from"] == str(tmp_path / "default"), "what it names was fetched before"
+
+
+def test_where_migrate_from_names_no_memory_no_other_is_moved(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPPO_DATA_DIR", str(store))
+    monkeypatch.setenv("HIPPO_MIGRATE_FROM", str(tmp_path / "nowhere"))
+    error = as_json(hippo("migrate", tmp_path / "new", "--json"), 3)["error"]
+    assert error["code"] == "MEM_E_NOT_FOUND"
+    assert str(tmp_path / "nowhere") in error["message"]
+    assert as_json(hippo("migrate", "--from", store, tmp_path / "new", "--json"))["from"] == str(store)
+
+
+def test_a_move_that_was_cut_short_goes_on_from_where_it_began(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hippo("migrate", "--from", store, tmp_path / "new").exit_code == 0
+    (tmp_path / "new/MIGRATED").rename(tmp_path / "new/MIGRATING")
+    tell(tmp_path / "default", "The pot is green.")
+    monkeypatch.setenv("HIPPO_DATA_DIR", str(tmp_path / "default"))
+    report = as_json(hippo("migrate", tmp_path / "new", "--json"))
+    assert (report["from"], report["already"]) == (str(store), False)
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"), [((), 20_000), (("--timeout", "30"), 30_000), (("--timeout", "3600"), 3_600_000)]
+)
+def test_it_takes_as_long_as_the_memory_lets_it_unless_it_is_told_otherwise(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], expected: int
+) -> None:
+    (store / "config.toml").write_text("[migration]\ntimeout_ms = 20_000\n")
+    seen = []
+
+    def noted(*given: Any, timeout_ms: int, **options: Any) -> MigrationReport:
+        seen.append(timeout_ms)
+        return migrate(*given, timeout_ms=timeout_ms, **options)
+
+    monkeypatch.setattr("hippo_async.cli.migrating.move", noted)
+    assert hippo("migrate", "--from", store, tmp_path / "new", *option).exit_code == 0
+    assert seen == [expected]
+
+
+def test_a_setting_that_is_not_allowed_is_named_before_anything_is_moved(store: Path, tmp_path: Path) -> None:
+    (store / "config.toml").write_text("[migration]\ntimeout_ms = 1\n")
+    error = as_json(hippo("migrate", "--from", store, tmp_path / "new", "--json"), 2)["error"]
+    assert error["code"] == "MEM_E_CONFIG_OUT_OF_RANGE"
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_timeout_beyond_its_range_is_wrong_use(store: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,10 @@ from hippo_async.errors import (
     InvalidInput,
     JournalCorrupt,
     JournalLocked,
+    MigrationLocked,
     NotFound,
     RolledBack,
+    StoreMoved,
     WrongKey,
 )
 from hippo_async.files import Files
@@ -340,6 +343,34 @@ def test_no_journal_is_nothing_to_repair(store: Store) -> None:
     store.root.mkdir(parents=True)
     with pytest.raises(NotFound):
         repair(store).apply()
+
+
+@pytest.mark.parametrize(("name", "error"), [("MOVED", StoreMoved), ("MIGRATING", MigrationLocked)])
+def test_nothing_is_repaired_in_a_directory_that_is_not_the_one_to_write_to(
+    twenty: Store, name: str, error: type[Exception]
+) -> None:
+    sign = twenty.root.parent / name
+    twenty.live.write_bytes(twenty.live.read_bytes()[:-200])
+    sign.write_text('{"to": "/elsewhere"}')
+    before = twenty.fingerprint()
+    with pytest.raises(error):
+        repair(twenty).apply()
+    assert twenty.fingerprint() == before
+
+
+def test_nor_in_one_whose_memory_was_moved_before_the_lock_was_ours(twenty: Store) -> None:
+    twenty.live.write_bytes(twenty.live.read_bytes()[:-200])
+    ops = ScriptedOps(syncing=False)
+    gate = ops.hold("write", name="LOCK*")
+    with ThreadPoolExecutor(1) as pool:
+        repairing = pool.submit(repair(twenty, ops=ops).apply)
+        gate.wait_reached()
+        (twenty.root.parent / "MOVED").write_text('{"to": "/elsewhere"}')
+        before = twenty.fingerprint()
+        gate.open()
+        with pytest.raises(StoreMoved):
+            repairing.result(SECONDS)
+    assert twenty.fingerprint() == before
 
 
 def test_a_journal_that_somebody_has_open_is_not_repaired(twenty: Store) -> None:

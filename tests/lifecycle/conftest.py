@@ -1,19 +1,13 @@
-"""A memory whose clock is in the test's hand."""
+"""A memory whose clock is in the test's hand, and which keeps every turn in the raw layer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
+from living import ALL_RAW, MORNING, MakeMemory, memories_in
 
-from hippo_async import Hippocampus, Settings
 from hippo_async.testing import FakeClock
-
-MakeMemory = Callable[..., Hippocampus]
-MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -23,17 +17,4 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def make_memory(tmp_path: Path, clock: FakeClock) -> MakeMemory:
-    """Build memories over one store: by words only, unless a test says otherwise."""
-
-    def make(settings: dict[str, Any] | None = None, **options: Any) -> Hippocampus:
-        usual: dict[str, Any] = {
-            "agent_id": "tester",
-            "embedder": "none",
-            "witness": tmp_path / "witness",
-            "clock": clock,
-            "maintenance": False,
-            "settings": Settings.from_mapping({"raw": {"mode": "all"}, **(settings or {})}),
-        }
-        return Hippocampus(tmp_path / "store", **(usual | options))
-
-    return make
+    return memories_in(tmp_path, clock, always=ALL_RAW)

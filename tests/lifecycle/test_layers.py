@@ -11,6 +11,8 @@ import pytest
 from doors import holding, shown
 
 from hippo_async import Hippocampus
+from hippo_async.lifecycle.layers import MOST_TRENDS
+from hippo_async.lives.topics import MOST_AT_ONCE
 from hippo_async.records import Record, Turn
 from hippo_async.testing import FakeClock
 
@@ -95,6 +97,40 @@ async def test_two_tags_for_one_thing_are_one_topic(make_memory: MakeMemory, clo
         for _ in range(3):
             await memory.run_maintenance()
         assert len(await layer(memory, "summary")) == 1
+
+
+@pytest.mark.parametrize("erased", [False, True])
+async def test_a_summary_that_was_forgotten_does_not_come_back_under_another_tag_for_the_same(
+    make_memory: MakeMemory, clock: FakeClock, erased: bool
+) -> None:
+    async with make_memory() as memory:
+        for number in range(12):
+            text = f"Note {number} on the boat."
+            await memory.record(text, role="user", tags=["sailing", "boat"])
+            await memory.record(f"Something else, {number}.", role="user", tags=[f"{number}"])
+        await memory.run_maintenance()
+        [summary] = await layer(memory, "summary")
+        await memory.forget(summary.record_id)
+        if erased:
+            clock.advance(2 * DAY)
+        for _ in range(2):
+            await memory.run_maintenance()
+            assert await layer(memory, "summary") == []
+
+
+async def test_what_all_is_about_is_neither_a_topic_nor_a_trend(
+    make_memory: MakeMemory, clock: FakeClock
+) -> None:
+    async with make_memory() as memory:
+        for number in range(41):
+            tags = ["oslo", "sailing"] if number < 20 else ["oslo"]
+            await memory.record(f"Note {number} of the harbour.", role="user", tags=tags)
+        assert [trend.tag for trend in await memory.trends()] == ["sailing"]
+        await memory.run_maintenance()
+        assert {one.tags for one in await memory.semantic()} == {
+            ("sailing", "status:summary"),
+            ("sailing", "status:trend"),
+        }
 
 
 async def test_without_reflection_no_topic_is_summarized(make_memory: MakeMemory, clock: FakeClock) -> None:
@@ -240,6 +276,44 @@ async def test_a_summary_that_is_forgotten_takes_those_before_it_along_and_is_no
     shutil.rmtree(tmp_path / "store/index")
     async with make_memory() as memory:
         assert len(await layer(memory, "summary")) == 1
+
+
+async def forget_all(memory: Hippocampus, clock: FakeClock, status: str) -> int:
+    """Forget and erase all of a layer, so that nothing is made of their subjects again; say how many."""
+    made = await layer(memory, status)
+    for one in made:
+        await memory.forget(one.record_id)
+    clock.advance(2 * DAY)
+    await memory.run_maintenance()
+    return len(made)
+
+
+async def test_trends_that_nobody_wants_do_not_keep_others_waiting(
+    make_memory: MakeMemory, clock: FakeClock
+) -> None:
+    async with make_memory({"enable_reflection": False}) as memory:
+        unwanted = [f"unwanted {number}" for number in range(MOST_TRENDS)]
+        for number in range(6):
+            await memory.record(f"Everything at once, {number}.", role="user", tags=unwanted)
+        await memory.run_maintenance()
+        assert await forget_all(memory, clock, "trend") == MOST_TRENDS
+        await tell(memory, clock, "running", 5, every=60)
+        assert await did(memory, "trends") == {"kept": 1}
+        assert [kept.tags for kept in await layer(memory, "trend")] == [("running", "status:trend")]
+
+
+async def test_topics_that_nobody_wants_do_not_keep_others_waiting(
+    make_memory: MakeMemory, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hippo_async.lifecycle.layers.MOST_TOPICS", MOST_AT_ONCE)
+    async with make_memory() as memory:
+        for number in range(MOST_AT_ONCE):
+            await tell(memory, clock, f"unwanted {number}", 9, every=60)
+        await memory.run_maintenance()
+        assert await forget_all(memory, clock, "summary") == MOST_AT_ONCE
+        await tell(memory, clock, "sailing", 8, every=60)
+        assert await did(memory, "topics") == {"made": 1}
+        assert [one.tags for one in await layer(memory, "summary")] == [("sailing", "status:summary")]
 
 
 async def test_the_layers_are_the_same_without_the_index(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from hippo_async import Hippocampus
 from hippo_async.lives.layers import Layer, subject_of
 from hippo_async.recall.dates import time_spans
 from hippo_async.recall.memos import months_of
-from hippo_async.records import Record
+from hippo_async.records import Record, Turn
 from hippo_async.testing import FakeClock
 
 MakeMemory = Callable[..., Hippocampus]
@@ -121,6 +121,27 @@ async def test_a_memo_is_hidden_with_what_it_says_and_made_again_without_it(
         assert all(memo.text.startswith(str(month_of(memo))) for memo in found)
         await memory.run_maintenance()
         assert len(await memos(memory)) == 2
+
+
+async def test_a_memo_that_was_forgotten_is_not_made_again_nor_asked_for(
+    make_memory: MakeMemory, clock: FakeClock
+) -> None:
+    asked: list[int] = []
+
+    async def summarize(turns: Sequence[Turn]) -> str:
+        asked.append(len(turns))
+        return "They paint."
+
+    async with make_memory(summarizer=summarize) as memory:
+        await live_through_spring(memory, clock)
+        await memory.run_maintenance()
+        for memo in await memos(memory):
+            await memory.forget(memo.record_id)
+        clock.advance(2 * DAY)
+        for _ in range(2):
+            await memory.run_maintenance()
+        assert await memos(memory) == []
+        assert asked == [30, 30]
 
 
 async def test_without_index_the_months_are_the_same(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_core.messages import ToolCall
-from langchain_core.tools import tool
+from langchain_core.tools import BaseTool, tool
 from langgraph.types import interrupt
+
+from hippo_async import Hippocampus
+from hippo_langchain import memory_tools
 
 
 @tool
@@ -35,3 +38,9 @@ def call_of(name: str, number: int) -> ToolCall:
 def thread(name: str = "t") -> Any:
     """The configuration that names a thread."""
     return {"configurable": {"thread_id": name}}
+
+
+def every_tool(memory: Hippocampus) -> dict[str, BaseTool]:
+    """All tools that an agent can have for a memory, by what they do."""
+    made = memory_tools(memory, tools="all", verbatim=True)
+    return {tool.name.removesuffix("_memory"): tool for tool in made}

@@ -138,16 +138,33 @@ def test_names_are_listed_in_order(files: Files, tmp_path: Path) -> None:
     assert files.list(tmp_path) == ["a", "b", "c"]
 
 
+def synced(ops: ScriptedOps) -> list[Path]:
+    return [call.path for call in ops.calls if call.operation == "sync"]
+
+
 def test_a_new_directory_is_private_and_every_new_entry_above_it_durable(
     files: Files, ops: ScriptedOps, tmp_path: Path
 ) -> None:
     files.mkdir(tmp_path / "a" / "b" / "c")
     assert stat.S_IMODE((tmp_path / "a" / "b" / "c").stat().st_mode) == 0o700
-    synced = [call.path for call in ops.calls if call.operation == "sync"]
-    assert synced == [tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
-    ops.calls.clear()
-    files.mkdir(tmp_path / "a" / "b" / "c")
-    assert ops.count("sync") == 0
+    assert synced(ops) == [tmp_path.parent, tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
+
+
+def test_one_that_is_there_is_kept_too_as_its_maker_may_have_been_killed_before(
+    files: Files, ops: ScriptedOps, tmp_path: Path
+) -> None:
+    files.mkdir(tmp_path)
+    assert synced(ops) == [tmp_path.parent]
+    assert ops.count("mkdir") == 0
+
+
+def test_one_in_a_directory_that_may_not_be_read_is_left_as_it_is(
+    files: Files, ops: ScriptedOps, tmp_path: Path
+) -> None:
+    ops.fail("open", errno.EACCES, name=tmp_path.parent.name, lasting=True)
+    files.mkdir(tmp_path)
+    files.mkdir(tmp_path / "a")
+    assert synced(ops) == [tmp_path]
 
 
 def test_a_directory_that_cannot_be_synced_by_its_kind_is_no_error(

@@ -67,6 +67,16 @@ def test_what_is_synced_with_its_entry_is_certain(disk: SimulatedDisk) -> None:
     ]
 
 
+def test_a_directory_is_certain_although_who_made_it_was_killed_at_any_step(disk: SimulatedDisk) -> None:
+    place = TOP / "a" / "b" / "c"
+    Files(disk).mkdir(place)
+    for at in range(disk.steps + 1):
+        killed = disk.killed(at)
+        Files(killed).mkdir(place)
+        [state] = killed.crash_states()
+        assert (place, None) in state
+
+
 def test_any_subset_of_a_few_writes_may_survive_with_holes_between(
     kept: SimulatedDisk,
 ) -> None:
