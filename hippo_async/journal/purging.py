@@ -13,6 +13,9 @@ from hippo_async.journal.rewriting import Segment, write_generation
 from hippo_async.journal.scan import RECORD, lines_of
 from hippo_async.records import Draft, Kind, Novelty
 
+SOUGHT = 20
+"""More ids are not looked for in all bytes of a segment: to look at each of its lines is as fast."""
+
 _GENERATION = re.compile(r"gen-\d{6}")
 _REMAINS = re.compile(r"gen-\d{6}|damaged-.*|torn|.*\.new")
 
@@ -25,6 +28,8 @@ def purge_draft(record_ids: Collection[str]) -> Draft:
 
 def without_texts(data: bytes, record_ids: Collection[str]) -> bytes:
     """Return a segment without the payload of the named records, and every other byte as it was."""
+    if not _speaks_of(data, record_ids):
+        return data
     return b"".join(_bare(line) if _names(line, record_ids) else line for line in lines_of(data))
 
 
@@ -37,9 +42,9 @@ def with_texts(files: Files, layout: Layout, generation: int, record_ids: Collec
     """Return those of the named records that stand in a generation and have their text still."""
     found: set[str] = set()
     for first in list_segments(files, layout, generation):
-        for line in lines_of(files.read(layout.segment(generation, first))):
-            if _names(line, record_ids):
-                found.add(_id_of(line))
+        data = files.read(layout.segment(generation, first))
+        if _speaks_of(data, record_ids):
+            found.update(_id_of(line) for line in lines_of(data) if _names(line, record_ids))
     return found
 
 
@@ -100,6 +105,11 @@ def _segments(
         if data:
             last = first + data.count(b"\n") - 1
             yield Segment(first, last, _id_of(lines_of(data)[-1]), data)
+
+
+def _speaks_of(data: bytes, record_ids: Collection[str]) -> bool:
+    """Whether any of the ids may stand in a segment; if not, nobody has to look at its lines."""
+    return len(record_ids) > SOUGHT or any(record_id.encode() in data for record_id in record_ids)
 
 
 def _names(line: bytes, record_ids: Collection[str]) -> bool:
