@@ -14,6 +14,7 @@ from hippo_async.protocols import Embedder
 from hippo_async.recall.nearest import Nearest
 from hippo_async.recall.rank import Scores
 from hippo_async.records import Filters, Record
+from hippo_async.workers import step_aside
 
 logger: logging.Logger = logging.getLogger("hippo_async.recall")
 
@@ -74,7 +75,9 @@ class Meaning:
         if self._embedder is None:
             return False
         seqs = self._index.missing_vectors(self._embedder.model_id, EMBED_RECORDS)
-        return bool(seqs) and self.embed(self._read(self._index.rows(seqs)))
+        records = self._read(self._index.rows(seqs))
+        step_aside()
+        return bool(records) and self.embed(records)
 
     def settle(self) -> bool:
         """Do a step of what waits until all records have vectors; return whether there may be more to do.
@@ -96,7 +99,10 @@ class Meaning:
         if self._embedder is None or not records:
             return True
         try:
-            vectors = self._embedder.embed_documents(self._documents(records))
+            documents = self._documents(records)
+            step_aside()
+            vectors = self._embedder.embed_documents(documents)
+            step_aside()
             seqs = [record.seq for record in records]
             self._index.put_vectors(self._embedder.model_id, list(zip(seqs, vectors, strict=True)))
         except Exception:
