@@ -8,10 +8,10 @@ import gc
 import json
 import sqlite3
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from hippo_bench.child import peak_mib
 
 if TYPE_CHECKING:
     from hippo_async import Hippocampus
+
+_SCHEDULED = Path("/proc/thread-self/schedstat")
 
 BEAT = 0.001
 IDLE = 2
@@ -32,12 +34,15 @@ LIMIT = 200
 class Run:
     """How long each question took, how late the worst heartbeat was meanwhile, and the peak memory.
 
-    ``idle_stall`` is how late it was in two seconds in which nothing was asked: what the machine does.
+    ``held`` leaves out of each heartbeat the time in which its thread could have run and had no core: what is
+    left is what the process did to itself. The idle ones are of two seconds in which nothing was asked.
     """
 
     seconds: list[float]
     stall: float = 0.0
+    held: float = 0.0
     idle_stall: float = 0.0
+    idle_held: float = 0.0
     peak_mib: float = 0.0
 
 
@@ -55,13 +60,13 @@ async def _recall(store: Path, count: int) -> Run:
     async with ours.memory(store, embedder=talk.WordVectors()) as memory:
         for text in texts(WARM):
             await memory.recall(text)
-        await asyncio.sleep(1)  # until it has learned what was said last
+        await memory._running._warmer.run(lambda: None)  # until it has learned what was said last
         gc.collect()
         gc.freeze()  # a collection takes as long as the heap of the whole process is large, not ours alone
-        idle_stall = await _latest_beat_during(asyncio.sleep(IDLE))
+        idle = await _beats_during(asyncio.sleep(IDLE))
         seconds: list[float] = []
-        stall = await _latest_beat_during(_ask_all(memory, count, seconds))
-    return Run(seconds, stall, idle_stall)
+        asking = await _beats_during(_ask_all(memory, count, seconds))
+    return Run(seconds, *_worst(asking), *_worst(idle))
 
 
 async def _ask_all(memory: Hippocampus, count: int, seconds: list[float]) -> None:
@@ -71,19 +76,38 @@ async def _ask_all(memory: Hippocampus, count: int, seconds: list[float]) -> Non
         seconds.append(perf_counter() - begin)
 
 
-async def _latest_beat_during(work: Coroutine[Any, Any, None]) -> float:
-    late: list[float] = []
-    heart = asyncio.create_task(_beat(late))
+class Beat(NamedTuple):
+    """How late a heartbeat was, and for how long of that its thread had no core to run on."""
+
+    late: float
+    without_core: float
+
+
+def _worst(beats: Sequence[Beat]) -> tuple[float, float]:
+    return max(beat.late for beat in beats), max(beat.late - beat.without_core for beat in beats)
+
+
+async def _beats_during(work: Coroutine[Any, Any, None]) -> list[Beat]:
+    beats: list[Beat] = []
+    heart = asyncio.create_task(_beat(beats))
     await work
     heart.cancel()
-    return max(late)
+    return beats
 
 
-async def _beat(late: list[float]) -> None:
+async def _beat(beats: list[Beat]) -> None:
     while True:
-        begin = perf_counter()
+        begin, waited = perf_counter(), _waited_for_a_core()
         await asyncio.sleep(BEAT)
-        late.append(perf_counter() - begin - BEAT)
+        beats.append(Beat(perf_counter() - begin - BEAT, _waited_for_a_core() - waited))
+
+
+def _waited_for_a_core() -> float:
+    """Return for how long this thread could have run and did not, so far; 0 where Linux does not say."""
+    try:
+        return int(_SCHEDULED.read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
 
 
 def exact(store: Path, count: int) -> Run:

@@ -72,6 +72,16 @@ class Side:
         """The same while nothing was asked."""
         return Samples(tuple(run.idle_stall * MS for run in self.runs))
 
+    @property
+    def held(self) -> Samples:
+        """How late the worst heartbeat of each run was, in ms, without waits for a core."""
+        return Samples(tuple(run.held * MS for run in self.runs))
+
+    @property
+    def idle_held(self) -> Samples:
+        """The same while nothing was asked."""
+        return Samples(tuple(run.idle_held * MS for run in self.runs))
+
 
 async def run(scale: Scale, folder: Path) -> Result:
     """Ask the same questions of memories of each size, in fresh processes."""
@@ -162,6 +172,15 @@ def _lines(records: int, sides: dict[str, Side]) -> list[Line]:
         figure_unit="ms",
         wanted=STALL if records >= LARGE else None,
     )
+    held = Line(
+        what=f"recall, {records:,} memories: the same without waits for a core",
+        against="the same loop with nothing to do, for 2 s",
+        theirs=recall.idle_held,
+        ours=recall.held,
+        unit="ms",
+        figure=recall.held.high,
+        figure_unit="ms",
+    )
     peak = Line(
         what=f"recall, {records:,} memories: peak memory",
         against="the process that compares all vectors",
@@ -172,7 +191,7 @@ def _lines(records: int, sides: dict[str, Side]) -> list[Line]:
         figure_unit="MiB",
         wanted=MEMORY if records >= MILLION else None,
     )
-    return [*timed, stall, peak]
+    return [*timed, stall, held, peak]
 
 
 def _growth(medians: dict[int, Samples]) -> list[Line]:
