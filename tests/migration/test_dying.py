@@ -128,6 +128,7 @@ def put_back(old: Old) -> None:
 
 
 @pytest.mark.process
+@pytest.mark.timeout(3600 if LONG else 60)
 def test_whichever_call_a_process_dies_at_the_next_run_ends_as_an_undisturbed_one(
     old: Old,
 ) -> None:
@@ -298,7 +299,7 @@ def durable(disk: SimulatedDisk) -> DiskState:
     )
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(3600 if LONG else 600)
 def test_at_any_step_a_death_or_a_power_loss_leaves_one_place_to_write_to_and_the_next_run_ends_alike(
     tmp_path: Path,
 ) -> None:

@@ -142,7 +142,7 @@ def test_one_that_went_elsewhere_is_not_begun_anew(old: Old) -> None:
     assert not old.target.exists()
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(3600 if LONG else 120)
 def test_whichever_call_fails_the_next_opening_has_the_memory(small: Old) -> None:
     """Every 29th call, in full with ``HIPPO_LONG``."""
     old, at, failed = small, 1, 0
@@ -183,7 +183,7 @@ def test_one_that_fails_leaves_nothing_behind_but_the_settings(old: Old) -> None
 
 
 @pytest.mark.process
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(3600 if LONG else 600)
 @pytest.mark.parametrize("named", [True, False], ids=["named", "old names"])
 def test_whichever_call_a_process_dies_at_the_next_opening_has_the_memory_and_its_settings(
     old: Old, homes: Path, named: bool
