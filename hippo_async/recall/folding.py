@@ -11,6 +11,10 @@ from hippo_async.records import Hit, Record
 
 Found = TypeVar("Found")
 
+STOPS = " .!\u2026\u3002"
+"""What a text may end with or not, and say the same: full-width ones too, which NFKC makes narrow. A question
+mark is none, it says something else."""
+
 LOOK_AHEAD = 20
 """So many of the best are looked through at least: of a single hit, too, one wants to know its repeats."""
 
@@ -21,9 +25,10 @@ def distinct(
     """Return up to ``limit`` hits that say different things, best first, each with its repeats.
 
     ``ranked`` are candidates, best first, and ``read`` makes hits of them. Two texts are the same if they are
-    so in any case, width and white space, and if the same person says them: where Ada and Ben say the same,
-    that both did is worth knowing. The best stands for all; its ``repeats`` tell when it was said again.
-    Candidates are read only until enough hits are found, so repeats that rank below the last may be missing.
+    so in any case, width and white space, with or without a stop at the end, and if the same person says
+    them: where Ada and Ben say the same, that both did is worth knowing. The best stands for all; its
+    ``repeats`` tell when it was said again. Candidates are read only until enough hits are found, so repeats
+    that rank below the last may be missing.
     """
     found: dict[tuple[str, str | None, str | None], list[Hit]] = {}
     page = max(limit, LOOK_AHEAD)
@@ -36,7 +41,8 @@ def distinct(
 
 
 def _said(record: Record) -> tuple[str, str | None, str | None]:
-    return regular(record.text), record.role, record.speaker
+    said = regular(record.text)
+    return said.rstrip(STOPS) or said, record.role, record.speaker
 
 
 def _folded(hits: Sequence[Hit]) -> Hit:

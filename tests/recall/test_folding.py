@@ -37,10 +37,18 @@ def test_the_best_stands_for_all_and_its_repeats_come_in_the_order_of_time() -> 
         ("ＡＢＣ", "abc"),
         ("你好\u3000世界", "你好 世界"),
         ("Straße", "STRASSE"),
+        ("Good night", "good night."),
+        ("Хорошо!", "хорошо!!!"),
+        ("好的。", "好的！"),
+        ("well…", "well..."),
     ],
 )
 def test_case_width_and_white_space_make_no_difference_in_any_script(one: str, other: str) -> None:
     assert folded([said(1, one), said(2, other)]) == [(1, [2])]
+
+
+def test_marks_alone_are_a_text_too() -> None:
+    assert folded([said(1, "..."), said(2, "!"), said(3, "...")]) == [(1, [3]), (2, [])]
 
 
 def test_other_words_other_marks_and_other_people_do() -> None:
