@@ -60,6 +60,7 @@ def traits(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Traits]:
         "SELECT r.seq, r.session, r.speaker, r.timestamp, r.substance, r.asks,"
         " EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = r.seq)"
         "  OR EXISTS (SELECT 1 FROM layers AS l WHERE l.seq = r.seq),"
+        " ifnull((SELECT count + confirmed - 1 FROM memories AS m WHERE m.seq = r.seq), 0),"
         " CASE WHEN r.turn THEN (SELECT max(o.seq) FROM records AS o"
         "  WHERE o.thread AND o.turn AND o.session = r.session AND o.scope = r.scope AND o.seq < r.seq) END,"
         " CASE WHEN r.turn THEN (SELECT min(o.seq) FROM records AS o"

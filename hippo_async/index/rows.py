@@ -52,7 +52,7 @@ class Traits:
 
     ``substance`` counts its different content words, ``asks`` says that it ends as a question does.
     ``before`` and ``after`` are the turns around it in the same session and scope. ``derived`` says that it
-    was made of other records.
+    was made of other records, ``again`` how often it was remembered again or confirmed.
     """
 
     session: str | None
@@ -61,6 +61,7 @@ class Traits:
     substance: int
     asks: bool
     derived: bool = False
+    again: int = 0
     before: int | None = None
     after: int | None = None
 

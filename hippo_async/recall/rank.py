@@ -51,6 +51,10 @@ TIME = 0.5
 RECENCY = 0.02
 """How much of its score a turn of this moment gains, and one from long ago loses."""
 
+AGAIN = 0.1
+"""How much of its score a memory gains at most for having been remembered again or confirmed: half of it the
+first time, half of what is left each time more."""
+
 Scores = Sequence[tuple[int, float]]
 """Pairs of a seq and a score of which more is better."""
 
@@ -111,6 +115,7 @@ def rank(
     _add(whys, "second_hand", {seq: -SECOND_HAND for seq, trait in known.items() if trait.derived})
     if asked is not None:
         _add_time(whys, known, asked)
+    _add_again(whys, known)
     ranked = [Ranked(seq, sum(why.values()), why) for seq, why in whys.items()]
     return sorted(ranked, key=lambda candidate: (-candidate.score, -candidate.seq))
 
@@ -178,6 +183,13 @@ def _add_session(whys: Whys, traits: Mapping[int, Traits]) -> None:
 
 def _substance(trait: Traits) -> float:
     return min(1.0, math.log1p(trait.substance) / math.log(FULL_SUBSTANCE))
+
+
+def _add_again(whys: Whys, traits: Mapping[int, Traits]) -> None:
+    """Add what a memory is worth for having been remembered again or confirmed, as a share of its score."""
+    own = _totals(whys)
+    shares = {seq: AGAIN * (1 - 0.5**trait.again) for seq, trait in traits.items()}
+    _add(whys, "again", {seq: share * max(0.0, own[seq]) for seq, share in shares.items()})
 
 
 def _add_time(whys: Whys, traits: Mapping[int, Traits], asked: Asked) -> None:

@@ -232,3 +232,22 @@ async def test_a_memory_without_tags_gets_those_of_the_tagger_once_else_those_of
         assert (await memory.remember("The lamp is green.")).record.tags == ("lamp",)
     async with make_memory({"tags": {"automatic": False}}, tagger=tagger) as memory:
         assert (await memory.remember("The shelf is white.")).record.tags == ()
+
+
+@pytest.mark.parametrize("how", ["confirmed", "remembered again"])
+async def test_of_two_that_match_alike_the_one_that_was_confirmed_is_found_first(
+    make_memory: MakeMemory, how: str
+) -> None:
+    async with make_memory() as memory:
+        first = await memory.remember("The spare key is at the harbour office.")
+        await memory.remember("The spare key is at the village bakery.")
+        before = await memory.recall("where is the spare key", top_k=2)
+        assert before[0].record.record_id != first.record.record_id, "the newer one"
+        if how == "confirmed":
+            await memory.reinforce(first.record.record_id)
+        else:
+            await memory.remember("The spare key is at the harbour office.")
+        [best, other] = await memory.recall("where is the spare key", top_k=2)
+        assert best.record.record_id == first.record.record_id
+        assert best.why["again"] > 0
+        assert "again" not in other.why

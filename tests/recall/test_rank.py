@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -50,6 +51,8 @@ traits = st.dictionaries(
         timestamp=st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat),
         substance=st.integers(0, 500),
         asks=st.booleans(),
+        derived=st.booleans(),
+        again=st.integers(0, 100),
         before=st.none() | seqs,
         after=st.none() | seqs,
     ),
@@ -107,7 +110,10 @@ def test_no_signal_beside_words_and_meaning_goes_beyond_its_weight(
     for candidate in rank(words, meaning, traits=traits, asked=asked):
         for name, bound in bounds.items():
             assert abs(candidate.why.get(name, 0.0)) <= bound
-        rest = candidate.score - candidate.why.get("recency", 0.0)
+        again = candidate.why.get("again", 0.0)
+        before = candidate.score - again
+        assert 0 <= again <= ranking.AGAIN * max(0.0, before) + 1e-9
+        rest = before - candidate.why.get("recency", 0.0)
         assert abs(candidate.why.get("recency", 0.0)) <= ranking.RECENCY * abs(rest) + 1e-9
 
 
@@ -213,3 +219,20 @@ def test_what_was_made_of_others_comes_after_them() -> None:
     first, second = ranking.rank([(2, 10.0), (1, 9.0)], [], traits=traits, asked=None)
     assert (first.seq, second.seq) == (1, 2)
     assert second.why["second_hand"] == -ranking.SECOND_HAND
+
+
+def test_what_was_confirmed_comes_before_its_like_and_ever_less_is_gained_by_more() -> None:
+    traits = {seq: trait(again=seq) for seq in range(5)}
+    ranked = ranking.rank([(seq, 10.0) for seq in range(5)], [], traits=traits, asked=None)
+    assert [found.seq for found in ranked] == [4, 3, 2, 1, 0]
+    gains = [found.why.get("again", 0.0) for found in reversed(ranked)]
+    steps = [after - before for before, after in pairwise(gains)]
+    assert steps == sorted(steps, reverse=True)
+    assert gains[0] == 0
+    assert gains[1] == pytest.approx(ranking.AGAIN / 2 * ranked[-1].score)
+
+
+def test_no_confirmation_makes_up_for_a_worse_match() -> None:
+    traits = {1: trait(), 2: trait(again=1000)}
+    first, _ = ranking.rank([(1, 10.0), (2, 8.5)], [], traits=traits, asked=None)
+    assert first.seq == 1
