@@ -66,7 +66,7 @@ class Engine:
         )
         self.lives: Lives = Lives(self.library)
         self.erasing: OneAtATime = OneAtATime()
-        self.judge: NoveltyJudge = NoveltyJudge(terms)
+        self.judge: NoveltyJudge = NoveltyJudge(terms, literal=tools.settings.novelty.rule == "literal")
         self.raw: RawBox = RawBox(
             place.data_dir, settings=tools.settings.raw, files=tools.files, clock=tools.clock
         )
@@ -152,8 +152,10 @@ class Engine:
 
     def _start(self, progress: Callable[[int, int], None] | None) -> None:
         self.library.call(self.library.open, progress)
-        last = self.library.call(self.library.latest, filters=Filters(scope=None), limit=SCRIPT_SAMPLE)
-        self.judge.seed([record.text for record in reversed(last[:SEED_TEXTS])])
+        literal = self._tools.settings.novelty.rule == "literal"
+        known = SEED_RECORDS if literal else SCRIPT_SAMPLE  # the literal rule forgets no word
+        last = self.library.call(self.library.latest, filters=Filters(scope=None), limit=known)
+        self.judge.seed([record.text for record in reversed(last if literal else last[:SEED_TEXTS])])
         capture = self._tools.settings.capture
         self._pipeline = Pipeline(
             self.sink,

@@ -14,14 +14,15 @@ logger: logging.Logger = logging.getLogger("hippo_async.capture")
 
 
 class NoveltyJudge:
-    """Classifies texts in the order in which they come, for one thread.
+    """Classifies texts in the order in which they come, for one thread; ``literal``: by the letter of J7, J8.
 
     An embedder that fails is done without for that batch: a turn is never lost for want of its vector.
     """
 
-    def __init__(self, analyze: Callable[[str], Sequence[str]]) -> None:
+    def __init__(self, analyze: Callable[[str], Sequence[str]], *, literal: bool = False) -> None:
         self._analyze = analyze
-        self._words = WordNovelty()
+        self._literal = literal
+        self._words = WordNovelty(literal=literal)
         self._by_meaning: tuple[Embedder, MeaningNovelty] | None = None
         self.failures: int = 0
 
@@ -34,7 +35,7 @@ class NoveltyJudge:
 
         Embeds them, and raises what the model raises; until it returns, texts are judged as before.
         """
-        novelty = MeaningNovelty(embedder.mean_similarity)
+        novelty = MeaningNovelty(embedder.mean_similarity, literal=self._literal)
         if texts:
             novelty.seed(embedder.embed_documents([embeddable(text) for text in texts]))
         self._by_meaning = (embedder, novelty)

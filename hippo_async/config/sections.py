@@ -92,6 +92,16 @@ class TagSettings(Section):
     automatic: bool = True
 
 
+class NoveltySettings(Section):
+    """How new a turn is held to be (J7, J8): by what was measured on real talk, or by the letter of both.
+
+    Goes for turns that are captured after the memory was opened with it. A memory that is opened again knows
+    the words of its last 1,000 records then, where the letter has all.
+    """
+
+    rule: Literal["measured", "literal"] = "measured"
+
+
 class IdentitySettings(Section):
     """Where the time of an event is taken from, which is part of what it is (L22)."""
 

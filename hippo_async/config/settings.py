@@ -23,6 +23,7 @@ from hippo_async.config.sections import (
     DeleteSettings,
     IdentitySettings,
     MigrationSettings,
+    NoveltySettings,
     RawSettings,
     RetrievalSettings,
     ReviewSettings,
@@ -82,6 +83,7 @@ class Settings(Section):
     active_set: ActiveSetSettings = ActiveSetSettings()
     temp: TempSettings = TempSettings()
     tags: TagSettings = TagSettings()
+    novelty: NoveltySettings = NoveltySettings()
     identity: IdentitySettings = IdentitySettings()
     raw: RawSettings = RawSettings()
     delete: DeleteSettings = DeleteSettings()

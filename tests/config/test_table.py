@@ -56,6 +56,7 @@ SWITCHES = {
 }
 CHOICES = {
     "identity.event_time_policy": ("content", ("content", "explicit", "ingest")),
+    "novelty.rule": ("measured", ("measured", "literal")),
     "raw.mode": ("salience", ("off", "salience", "all")),
 }
 TEXTS = {
