@@ -72,12 +72,16 @@ class Proving:
         :class:`~hippo_async.errors.AnchorDamaged` if an anchor is not what was written, ``OSError`` if the
         disk fails, and :class:`~hippo_async.errors.InvalidInput` for two publishers of one name.
         """
-        from hippo_async.anchors import Ledger, publish_due
+        from hippo_async.anchors import Ledger, Source, publish_due
 
         await self.flush()
         ledger = Ledger(self.data_dir, agent_id=self.agent_id, files=self._tools.files)
-        records = (record for record, _ in unhurried(self._running.journal.scan()))
-        return await publish_due(records, ledger, publishers, self._tools.clock)
+        journal = self._running.journal
+        source = Source(
+            journal.journal_id,
+            lambda after: (record for record, _ in unhurried(journal.scan(after=after))),
+        )
+        return await publish_due(source, ledger, publishers, self._tools.clock)
 
     async def backup(self, destination: str | Path, *, with_keys: bool = False) -> BackupReport:
         """Copy this memory into a new or empty directory, and verify the copy; capturing goes on meanwhile.

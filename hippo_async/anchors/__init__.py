@@ -1,6 +1,7 @@
 """Daily anchors: made for every finished day, kept in a ledger, and published where others see them."""
 
 from hippo_async.anchors.check import DayCheck, check_ledger
+from hippo_async.anchors.cursor import Source
 from hippo_async.anchors.day import AnchoredDay, Pending, Receipt
 from hippo_async.anchors.ledger import Ledger
 from hippo_async.anchors.publishers import (
@@ -28,6 +29,7 @@ __all__ = [
     "Published",
     "Publisher",
     "Receipt",
+    "Source",
     "TimestampPublisher",
     "check_ledger",
     "montana_anchor",

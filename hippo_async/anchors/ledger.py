@@ -1,13 +1,14 @@
 """The anchors of a store: ``<data_dir>/anchors/``, one file a day, and who has published them (J11, J12).
 
-What a file holds is written in :mod:`hippo_async.anchors.day`. All of it blocks: call it in a worker thread.
+What a day's file holds is written in :mod:`hippo_async.anchors.day`; beside them is ``CURSOR.json``, see
+:mod:`hippo_async.anchors.cursor`. All of it blocks: call it in a worker thread.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import JsonValue
 
+from hippo_async.anchors.cursor import Cursor, read_cursor
 from hippo_async.anchors.day import AnchoredDay, read_day
 from hippo_async.errors import AnchorDamaged, AnchorsLocked, NotFound
 from hippo_async.files import Files
@@ -22,6 +24,7 @@ from hippo_async.journal.proof import AnchorV2
 
 FOLDER = "anchors"
 LOCK = "LOCK"
+CURSOR = "CURSOR.json"
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
 
 
@@ -78,6 +81,17 @@ class Ledger:
         path = self._path(anchor.date)
         if not self._files.exists(path):
             self._files.write_atomic(path, AnchoredDay.of(anchor).encode())
+
+    def cursor(self, dates: Sequence[str]) -> Cursor | None:
+        """Return where to begin to read, if one was kept for just the anchors of these dates."""
+        try:
+            return read_cursor(self._files.read(self.folder / CURSOR), dates)
+        except FileNotFoundError:
+            return None
+
+    def keep_cursor(self, cursor: Cursor, dates: Sequence[str]) -> None:
+        """Keep where to begin to read while there are the anchors of just these dates, durably."""
+        self._files.write_atomic(self.folder / CURSOR, cursor.encode(dates))
 
     def note_published(
         self, date: str, publisher: str, returned: Mapping[str, JsonValue], at: datetime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC
 from typing import Any, ParamSpec, TypeVar
@@ -12,11 +12,11 @@ from typing import Any, ParamSpec, TypeVar
 import anyio
 import anyio.to_thread
 
+from hippo_async.anchors.cursor import Source
 from hippo_async.anchors.ledger import Ledger
 from hippo_async.anchors.publishers import Publisher
 from hippo_async.anchors.tally import ONE_DAY, Tally
 from hippo_async.errors import InvalidInput, RecordRejected
-from hippo_async.journal.anchor import Anchored
 from hippo_async.protocols import Clock
 from hippo_async.workers import Worker
 
@@ -66,7 +66,7 @@ class AnchorRun:
 
 
 async def publish_due(
-    records: Iterable[Anchored],
+    journal: Source,
     ledger: Ledger,
     publishers: Sequence[Publisher],
     clock: Clock,
@@ -76,11 +76,12 @@ async def publish_due(
 ) -> AnchorRun:
     """Anchor every finished UTC day, and offer what is due to each publisher (J11, J12).
 
-    ``records`` are the journal's, in its order; they are read once, in a worker thread, and only if a day
-    since the first record's has no anchor. ``retry_now`` ignores back-off. ``progress(done, total)`` counts
-    publications. Publishers run at the same time, each oldest day first. One that fails, or takes over two
-    minutes, costs the others nothing: its failure is noted and tried again by a later run. After three
-    failures in a row it is left alone until then.
+    The journal is read in a worker thread, once: from the first record on whose day the last run left without
+    an anchor, or whole, if that record or the ledger's days are not those it left. Only one record is read if
+    no day since the first one's is without an anchor. ``retry_now`` ignores back-off. ``progress(done,
+    total)`` counts publications. Publishers run at the same time, each oldest day first. One that fails, or
+    takes over two minutes, costs the others nothing: its failure is noted and tried again by a later run.
+    After three failures in a row it is left alone until then.
 
     When this returns, anchors, receipts and failures are durable. A publisher may be offered a day again that
     it took before, if a crash or a failing disk kept its receipt from being noted. A caller that is cancelled
@@ -88,8 +89,8 @@ async def publish_due(
 
     Raises :class:`~hippo_async.errors.InvalidInput` for two publishers of one name,
     :class:`~hippo_async.errors.AnchorsLocked` while another run is at work,
-    :class:`~hippo_async.errors.AnchorDamaged` for a day that is not what was written, what reading
-    ``records`` raises, and ``OSError`` if the ledger's disk fails.
+    :class:`~hippo_async.errors.AnchorDamaged` for a day that is not what was written, what reading the
+    journal raises, and ``OSError`` if the ledger's disk fails.
     """
     names = [publisher.name for publisher in publishers]
     if len(set(names)) < len(names):
@@ -97,7 +98,7 @@ async def publish_due(
     run = _Run(ledger, clock, progress)
     try:
         await run.call(ledger.acquire)
-        await run.anchor(records)
+        await run.anchor(journal)
         await run.publish(publishers, retry_now=retry_now)
         return run.report()
     finally:
@@ -124,13 +125,21 @@ class _Run:
         """Await a call in the run's thread; it is carried out even if its caller is cancelled."""
         return await asyncio.shield(asyncio.wrap_future(self.worker.submit(call, *args, **kwargs)))
 
-    async def anchor(self, records: Iterable[Anchored]) -> None:
+    async def anchor(self, journal: Source) -> None:
         """Write down the anchors that are missing, after one pass over the records, a batch at a time."""
         yesterday = self.clock.now().astimezone(UTC).date() - ONE_DAY
-        anchored = await self.call(self.ledger.dates)
-        tally = Tally(records, anchored=anchored, until=yesterday)
+        dates = await self.call(self.ledger.dates)
+        records, first = await self.call(journal.resumed, await self.call(self.ledger.cursor, dates))
+        tally = Tally(records, anchored=dates, until=yesterday, first=first)
         while await self.call(tally.read, BATCH):
             pass
+        await self._write_down(tally)
+        cursor = tally.cursor(journal.journal_id)
+        if cursor is not None:
+            # not the dates there are now: an anchor that somebody removed meanwhile is to be made again
+            await self.call(self.ledger.keep_cursor, cursor, sorted({*dates, *self.anchored}))
+
+    async def _write_down(self, tally: Tally) -> None:
         anchors = tally.anchors(agent_id=self.ledger.agent_id)
         while (made := await self.call(next, anchors, None)) is not None:
             await self.call(self.ledger.add, made)

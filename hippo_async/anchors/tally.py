@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from hippo_async.anchors.cursor import Cursor, Numbered
 from hippo_async.journal.anchor import Anchored
 from hippo_async.journal.proof import AnchorV2, anchor_v2
 from hippo_async.records import Novelty
@@ -57,13 +58,21 @@ class Tally:
 
     These are all days from the first record's on, empty ones too, and earlier ones that a record names: an
     import may bring some. ``anchored`` are the days to leave out. If none is missing since the first record,
-    nothing is read behind it.
+    nothing is read behind it. ``first`` is the day of that record if ``records`` begin at a cursor.
     """
 
     def __init__(
-        self, records: Iterable[Anchored], *, anchored: Collection[str], until: datetime.date
+        self,
+        records: Iterable[Numbered],
+        *,
+        anchored: Collection[str],
+        until: datetime.date,
+        first: datetime.date | None = None,
     ) -> None:
         self._records = iter(records)
+        self._first = first
+        self._last: Numbered | None = None
+        self._waiting: Numbered | None = None  # the first one of a day that is not over
         self._anchored = frozenset(anchored)
         self._until = until
         self._days: dict[str, DayTally | None] = {}  # None: a day that is not wanted
@@ -85,12 +94,19 @@ class Tally:
             if day is not None:
                 yield day.anchor(date, agent_id=agent_id)
 
+    def cursor(self, journal_id: str) -> Cursor | None:
+        """Return where to begin once the days collected are anchored; ``None`` if nothing had to be read."""
+        found = self._waiting or self._last
+        if found is None or self._first is None:
+            return None
+        return Cursor(self._first, journal_id, found.record_id, found.seq)
+
     def _begin(self) -> bool:
         """Take the first record and make room for the days since; return whether any is wanted."""
         for record in self._records:
-            first = _day_of(record.timestamp[:10])
-            if first is not None:
-                self._days = {date: DayTally() for date in self._missing_since(first)}
+            self._first = self._first or _day_of(record.timestamp[:10])
+            if self._first is not None:
+                self._days = {date: DayTally() for date in self._missing_since(self._first)}
                 if self._days:
                     self._take(record)
                 return bool(self._days)
@@ -102,17 +118,24 @@ class Tally:
             if date not in self._anchored:
                 yield date
 
-    def _take(self, record: Anchored) -> None:
+    def _take(self, record: Numbered) -> None:
+        self._last = record
         date = record.timestamp[:10]
         if date not in self._days:
-            self._days[date] = DayTally() if self._is_wanted(date) else None
+            self._days[date] = self._room_for(record, date)
         day = self._days[date]
         if day is not None:
             day.add(record)
 
-    def _is_wanted(self, date: str) -> bool:
+    def _room_for(self, record: Numbered, date: str) -> DayTally | None:
+        """Return what to collect a date in, if it is wanted, at its first record."""
         day = _day_of(date)
-        return day is not None and day <= self._until and date not in self._anchored
+        if day is None or date in self._anchored:
+            return None
+        if day <= self._until:
+            return DayTally()
+        self._waiting = self._waiting or record
+        return None
 
 
 def _day_of(text: str) -> datetime.date | None:

@@ -20,6 +20,7 @@ from hippo_async.anchors import (
     Ledger,
     PostPublisher,
     Publisher,
+    Source,
     TimestampPublisher,
     check_ledger,
     publish_due,
@@ -149,7 +150,7 @@ async def _publish(
 ) -> AnchorRun:
     [task] = bar.task_ids
     return await publish_due(
-        _records(journal, bar),
+        Source(journal.journal_id, lambda after: _records(journal, bar, after=after)),
         Ledger(store.data_dir, agent_id=store.agent_id),
         publishers,
         SystemClock(),
@@ -158,11 +159,11 @@ async def _publish(
     )
 
 
-def _records(journal: Lineage, bar: Progress) -> Iterator[Record]:
-    """Yield the journal's records and move the bar along."""
+def _records(journal: Lineage, bar: Progress, *, after: int = -1) -> Iterator[Record]:
+    """Yield the journal's records with a seq above ``after``, and move the bar along."""
     [task] = bar.task_ids
     total = journal.tail.seq + 1
-    for record, _ in journal.scan():
+    for record, _ in journal.scan(after=after):
         yield record
         bar.update(task, completed=record.seq + 1, total=total)
 

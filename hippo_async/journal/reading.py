@@ -13,7 +13,7 @@ from hippo_async.files import Files
 from hippo_async.journal.codec import BadLine, open_line, to_record
 from hippo_async.journal.layout import Layout, list_segments
 from hippo_async.journal.recovery import Recovered
-from hippo_async.journal.scan import UNEXPLAINED, Chain, ChainBroken, pass_over, skim, walk
+from hippo_async.journal.scan import UNEXPLAINED, Chain, ChainBroken, skim, skip_to, walk
 from hippo_async.journal.writer import Tail
 from hippo_async.records import Location, Record
 
@@ -74,20 +74,19 @@ class Reader:
     def scan(self, *, after: int, retired: bool = False) -> Iterator[tuple[Record, Location]]:
         """Yield every record with a seq above ``after``, each verified and linked to the one before.
 
-        What stands before is passed over, not checked.
+        Up to ``after`` only that record is checked: opening checked the others, as :meth:`verify_chain` does.
         Of a ``retired`` journal it is not asked whether a purge explains each missing text: that may stand in
         a later one. Raises :class:`JournalCorrupt` at the first record that is not what was sealed, and
         :class:`AcknowledgedLoss` at the end if records that were acknowledged before the call are not there.
         """
         chain = self._found.chain.restarted()
         acknowledged = self._tail().seq
-        if after >= acknowledged:
-            return
         for first, path, data in self._segments(after, chain):
             with self._damage_at(path):
-                start = pass_over(data, chain, to=after) if chain.seq < after else 0
-                for step in walk(data, chain, self._found.sealers.record, start=start):
-                    yield step.record(), Location(first, step.offset, step.length)
+                offset = skip_to(after, data, chain, self._found.sealers.record)
+                for step in walk(data, chain, self._found.sealers.record, offset=offset):
+                    if step.header.seq > after:
+                        yield step.record(), Location(first, step.offset, step.length)
         if not retired:
             self._check_purges(chain)
         if chain.seq < acknowledged:

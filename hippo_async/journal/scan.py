@@ -22,7 +22,6 @@ from hippo_async.journal.codec import (
     commitment_of,
     open_line,
     record_id_of,
-    split_line,
     to_record,
 )
 from hippo_async.journal.seal import Sealer
@@ -162,36 +161,41 @@ def lines_of(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in whole] + ([rest] if rest else [])
 
 
-def pass_over(data: bytes, chain: Chain, *, to: int) -> int:
-    """Move ``chain`` to the record with the seq ``to`` in a segment; return where the next line begins.
-
-    What is passed over is not checked, but that the chain comes to a line with an id there. Raises
-    :class:`ChainBroken` if it does not.
-    """
-    line, offset = 0, 0
-    for _ in range(to - chain.seq):
-        line, offset = offset, data.find(b"\n", offset) + 1
-        if not offset:
-            raise ChainBroken(line, to, "the segment ends before this record")
-    frame = split_line(data[line:offset])
-    if frame is None:
-        raise ChainBroken(line, to, "not a line of protocol v2")
-    chain.seq, chain.record_id = to, frame.record_id.decode("latin-1")
-    return offset
-
-
-def walk(data: bytes, chain: Chain, sealer: Sealer, *, start: int = 0) -> Iterator[Step]:
-    """Yield each line of a segment from ``start`` on, verified and linked; ``chain`` moves along.
+def walk(data: bytes, chain: Chain, sealer: Sealer, *, offset: int = 0) -> Iterator[Step]:
+    """Yield each line of a segment from ``offset`` on, verified and linked; ``chain`` moves along.
 
     Splits at ``\\n`` bytes only. Raises :class:`ChainBroken` at the first line that does not verify or is not
     complete.
     """
-    offset = start
     while offset < len(data):
         end = data.find(b"\n", offset) + 1
         step = _take(data[offset:end] if end else b"", offset, chain, sealer)
         yield step
         offset = end
+
+
+def skip_to(after: int, data: bytes, chain: Chain, sealer: Sealer) -> int:
+    """Move ``chain`` behind record ``after`` of a segment; return where the next line begins.
+
+    Of the lines up to there only that record's own is checked. If it is another's, or is not there, the chain
+    stays where it is, before the segment's first line, and 0 is returned: a walk says what is wrong.
+    """
+    if after <= chain.seq:
+        return 0
+    start = end = 0
+    for _ in range(after - chain.seq):
+        start, end = end, data.find(b"\n", end) + 1
+        if not end:
+            return 0
+    before = chain.seq, chain.record_id
+    try:
+        header, frame = open_line(data[start:end], sealer)
+        chain.seq, chain.record_id = after - 1, header.prev_id
+        chain.follow(Step(header, frame, start, end - start))
+    except BadLine:
+        chain.seq, chain.record_id = before
+        return 0
+    return end
 
 
 def skim(data: bytes, chain: Chain, sealer: Sealer) -> int:

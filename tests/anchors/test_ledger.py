@@ -21,7 +21,7 @@ NOON = noon("2026-03-04").now()
 
 
 def contents(ledger: Ledger) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(ledger.folder.glob("*.json"))}
+    return {path.name: path.read_bytes() for path in sorted(ledger.folder.glob("2*.json"))}
 
 
 def test_a_second_run_changes_nothing(ledger: Ledger) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from anchored_days import Held, Kept, noon
 from hippo_async import Hippocampus, blocking
 from hippo_async.anchors import FilePublisher, Ledger, check_ledger
 from hippo_async.errors import AnchorsLocked, Closed
-from hippo_async.journal import Journal, Key
+from hippo_async.files import Files
+from hippo_async.journal import Journal, Key, KeyFiles, Lineage
 from hippo_async.journal.proof import check_proof, make_proof, read_proof
 from hippo_async.testing import FakeClock
 
@@ -67,6 +70,47 @@ def test_code_without_a_loop_publishes_too(tmp_path: Path) -> None:
     with memory_in(tmp_path, clock) as memory:
         clock.set(noon("2026-03-02").now())
         assert blocking(memory.publish_anchors)([Kept()]).published
+
+
+def test_days_anchored_one_by_one_hold_through_purges_and_changes_of_keys(tmp_path: Path) -> None:
+    """Each run but the first reads from its cursor on, whichever of the journals that is in."""
+    clock = noon("2026-03-01")
+    ledger = Ledger(tmp_path, agent_id=AGENT)
+
+    def opened() -> Hippocampus:
+        return Hippocampus(tmp_path, agent_id=AGENT, embedder="none", witness=None, clock=clock)
+
+    async def live(day: int) -> tuple[str, int]:
+        async with opened() as memory:
+            record = await memory.record(f"The kettle is {day} days old.")
+            await memory.record("An import.", timestamp=datetime(2026, 2, 20 + day, 8, tzinfo=UTC))
+        clock.advance(86_400)  # while it is closed, so that no maintenance is due that would anchor too
+        async with opened() as memory:
+            tail = memory._running.journal.tail.seq
+            report = await memory.publish_anchors()
+        assert report.anchored == (f"2026-02-{20 + day}", f"2026-03-0{day}")
+        return record.record_id, tail
+
+    for day in range(1, 8):
+        record_id, tail = asyncio.run(live(day))
+        cursor = ledger.cursor(ledger.dates())
+        assert cursor is not None
+        assert cursor.seq == tail
+        with lineage_in(tmp_path, clock) as journal:
+            if day % 3 == 1:
+                journal.purge([record_id])
+            if day % 3 == 2:
+                journal.rotate()
+            checked = check_ledger(ledger, (record for record, _ in journal.scan()))
+            assert [check.date for check in checked if not check.holds] == []
+
+
+@contextmanager
+def lineage_in(base: Path, clock: FakeClock) -> Iterator[Lineage]:
+    keys = KeyFiles(Files(), base / "agent.key")
+    with closing(Lineage(base, agent_id=AGENT, keys=keys, witness=None, clock=clock)) as journal:
+        journal.open()
+        yield journal
 
 
 def test_a_proof_of_one_record_leads_to_the_hash_that_was_published(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from anchored_days import Held, Kept, Noted, ledger_in, noon, noted, run
+from anchored_days import Held, Kept, Noted, ledger_in, noon, noted, run, source
 
 from hippo_async.anchors import AnchoredDay, AnchorRun, Failed, Ledger, Publisher, publish_due
 from hippo_async.anchors import run as running
@@ -25,7 +25,9 @@ def started(
     records: Iterable[Noted], ledger: Ledger, *publishers: Publisher, **options: Any
 ) -> asyncio.Task[AnchorRun]:
     """A run under way, on the test's own loop."""
-    return asyncio.create_task(publish_due(records, ledger, publishers, noon("2026-03-04"), **options))
+    return asyncio.create_task(
+        publish_due(source(records), ledger, publishers, noon("2026-03-04"), **options)
+    )
 
 
 def receipts(ledger: Ledger) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
-from anchored_days import AGENT, Noted, noted
+from anchored_days import AGENT, Noted, noted, numbered
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +30,7 @@ RECORDS = st.lists(
 def collected(
     records: Iterable[Noted], *, have: Iterable[str] = (), until: date = UNTIL, batch: int = 3
 ) -> list[AnchorV2]:
-    tally = Tally(records, anchored=list(have), until=until)
+    tally = Tally(numbered(records), anchored=list(have), until=until)
     while tally.read(batch):
         pass
     return list(tally.anchors(agent_id=AGENT))

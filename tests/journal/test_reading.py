@@ -118,22 +118,40 @@ def test_a_scan_after_a_record_is_the_tail_of_the_scan(twenty: Store, after: int
         assert list(journal.scan(after=after)) == list(journal.scan())[max(after + 1, 0) :]
 
 
-@pytest.mark.parametrize("damage", ["another id", "a line less", "a blank line more"])
-def test_a_scan_after_a_record_is_linked_to_that_record(twenty: Store, damage: str) -> None:
-    """What is passed over is not checked, but where it ends is."""
+def test_a_scan_after_a_record_checks_it_and_what_follows_and_leaves_what_is_before(twenty: Store) -> None:
+    """What is before was checked when the journal was opened; a walk of the whole chain checks it again."""
     with twenty.opened(read_only=True) as journal:
-        lines = twenty.live.read_bytes().splitlines(keepends=True)
-        [(record, _)] = [found for found in journal.scan() if found[0].seq == 10]
-        lines[10:11] = {
-            "another id": [lines[10].replace(record.record_id.encode(), b"f" * 32)],
-            "a line less": [],
-            "a blank line more": [lines[10], b"\n"],
-        }[damage]
-        twenty.live.write_bytes(b"".join(lines))
-        with pytest.raises(JournalCorrupt):
-            list(journal.scan(after=10))
-        with pytest.raises(JournalCorrupt):
-            list(journal.scan())
+        everything = list(journal.scan())
+        whole = twenty.live.read_bytes()
+        for record, location in everything:
+            twenty.live.write_bytes(_flipped(whole, location.offset + 20))
+            for after in range(record.seq + 1, 20):
+                assert list(journal.scan(after=after)) == everything[after + 1 :]
+            for after in range(-1, record.seq + 1):
+                with pytest.raises(JournalCorrupt) as caught:
+                    list(journal.scan(after=after))
+                assert (caught.value.seq, caught.value.offset) == (record.seq, location.offset)
+            assert not journal.verify_chain().intact
+
+
+@pytest.mark.parametrize("change", ["a line more", "a line less"])
+def test_a_scan_after_a_record_that_stands_in_another_line_says_where_the_chain_breaks(
+    twenty: Store, change: str
+) -> None:
+    with twenty.opened(read_only=True) as journal:
+        _, location = list(journal.scan())[3]
+        whole = twenty.live.read_bytes()
+        at = location.offset if change == "a line more" else location.offset - 1
+        broken = whole[:at] + b"\n" + whole[at:] if change == "a line more" else _flipped(whole, at)
+        twenty.live.write_bytes(broken)
+        for after in (10, 19):
+            with pytest.raises(JournalCorrupt) as caught:
+                list(journal.scan(after=after))
+            assert caught.value.seq == (3 if change == "a line more" else 2)
+
+
+def _flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
 def test_the_place_an_append_returns_is_where_the_scan_finds_the_record(twenty: Store) -> None:

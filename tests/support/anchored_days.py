@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hippo_async.anchors import AnchoredDay, AnchorRun, Ledger, Publisher, publish_due
+from hippo_async.anchors import AnchoredDay, AnchorRun, Ledger, Publisher, Source, publish_due
 from hippo_async.files import Files, Ops
 from hippo_async.journal.proof import anchor_v2
 from hippo_async.records import Novelty
 from hippo_async.testing import FakeClock
 
 AGENT = "агент-7"
+JOURNAL = "5a" * 16
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Noted:
     record_id: str
     timestamp: str
     novelty: Novelty = Novelty.NOVEL
+    seq: int = 0
 
 
 def noted(*days: str) -> list[Noted]:
@@ -36,6 +39,18 @@ def noted(*days: str) -> list[Noted]:
         )
         for place, day in enumerate(days)
     ]
+
+
+def numbered(records: Iterable[Noted], *, after: int = -1) -> Iterator[Noted]:
+    """The records with a seq above ``after``, each with the seq that its place in the journal gives it."""
+    return (
+        replace(record, seq=seq) for seq, record in enumerate(islice(records, after + 1, None), after + 1)
+    )
+
+
+def source(records: Iterable[Noted], *, journal_id: str = JOURNAL) -> Source:
+    """A journal of these records."""
+    return Source(journal_id, lambda after: numbered(records, after=after))
 
 
 def anchored(day: str, records: Iterable[Noted] = ()) -> AnchoredDay:
@@ -56,7 +71,7 @@ def run(
     records: Iterable[Noted], ledger: Ledger, clock: FakeClock, *publishers: Publisher, **options: Any
 ) -> AnchorRun:
     """One run on an event loop of its own."""
-    return asyncio.run(publish_due(records, ledger, publishers, clock, **options))
+    return asyncio.run(publish_due(source(records), ledger, publishers, clock, **options))
 
 
 @dataclass
