@@ -106,7 +106,7 @@ async def state_of(memory: Hippocampus, base: Path) -> dict[str, Any]:
     state: dict[str, Any] = {str(scope): await _state_in(memory, scope) for scope in SCOPES}
     store = base / "store"
     state["raw"] = {path.name: path.read_text() for path in sorted(store.glob("raw/*"))}
-    state["anchors"] = {path.name: json.loads(path.read_text()) for path in sorted(store.glob("anchors/*.*"))}
+    state["anchors"] = {path.name: json.loads(path.read_text()) for path in sorted(store.glob("anchors/2*"))}
     state["intact"] = (await memory.verify_chain()).intact
     state["holding the secret"] = holding(base, SECRET)
     return state
