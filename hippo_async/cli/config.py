@@ -21,6 +21,7 @@ from hippo_async.config.names import Given
 from hippo_async.config.settings import NAMES, from_text, values_of
 from hippo_async.configuring import config_file, load_layers, read_text, save
 from hippo_async.files import Files
+from hippo_async.journal.moved import refuse_moved
 from hippo_async.place import default_data_dir
 
 app: typer.Typer = typer.Typer(help="See, change or check the settings of a memory.", no_args_is_help=True)
@@ -61,6 +62,7 @@ def set_(
     with reported(as_json=as_json):
         name = NAMES.leaf(key)
         change = Given(key, from_text(name, value, spelled=key))
+        refuse_moved(config_file(folder).parent, Files())
         found = save({name: change}, folder, os.environ, files=Files())
     source = found.source(name)
     if source == variable(name):

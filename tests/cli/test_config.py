@@ -103,6 +103,15 @@ def test_set_refuses_what_is_not_allowed_and_leaves_the_file(
     assert (store / "config.toml").read_bytes() == before
 
 
+def test_set_changes_nothing_where_a_memory_was_moved_away(store: Path) -> None:
+    before = (store / "config.toml").read_bytes()
+    (store / "MOVED").write_text('{"to": "/elsewhere"}')
+    result = hippo("set", "raw.mode", "off", "--json", store=store)
+    error = as_json(result, code=result.exit_code)["error"]
+    assert (error["code"], "/elsewhere" in error["message"]) == ("MEM_E_MOVED", True)
+    assert (store / "config.toml").read_bytes() == before
+
+
 def test_set_says_that_the_environment_goes_before_the_file(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,8 @@
 """A year of a memory, day by day: 20,000 memories told, forgotten, reviewed and looked after (L9-L24).
 
+Every day the numbers are counted, the chain is walked, and every table of the index is compared with an index
+that is made of the journal alone: anew whenever something was erased, brought up to the day otherwise.
+
 By default 40 days, in which all that happens in a year happens; ``HIPPO_LONG=1`` lives through the whole
 year, in under five minutes, and prints it day by day (``pytest -s``).
 """
