@@ -64,8 +64,8 @@ async def _recall(store: Path, count: int) -> Run:
         await memory._running._warmer.run(lambda: None)  # until it has learned what was said last
         gc.collect()
         gc.freeze()  # a collection takes as long as the heap of the whole process is large, not ours alone
-        seconds: list[float] = []
-        asking = await _beats_during(_ask_all(memory, count, seconds))
+        questions, seconds = texts(count), list[float]()  # to make up questions takes the loop some ms
+        asking = await _beats_during(_ask_all(memory, questions, seconds))
         others = await _beats_during(asyncio.to_thread(_hash_for, sum(seconds)))
     return Run(seconds, *_worst(asking), *_worst(others))
 
@@ -78,8 +78,8 @@ def _hash_for(seconds: float) -> None:
         hashlib.sha256(data)
 
 
-async def _ask_all(memory: Hippocampus, count: int, seconds: list[float]) -> None:
-    for text in texts(count):
+async def _ask_all(memory: Hippocampus, questions: Sequence[str], seconds: list[float]) -> None:
+    for text in questions:
         begin = perf_counter()
         await memory.recall(text, top_k=10)
         seconds.append(perf_counter() - begin)
