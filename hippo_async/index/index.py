@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -47,6 +47,7 @@ class Index:
         self._db: sqlite3.Connection | None = None
         self._embedded_to: dict[str, int] = {}
         self._held = Held()
+        self._left: Path | None = None
 
     # Life
 
@@ -58,9 +59,25 @@ class Index:
         The caller checks that the journal holds this record id under this seq, else it rebuilds.
         """
         self.close()
-        self._adopt(self._reopened() or self._started())
-        self._generations.sweep()
+        reopened = self._reopened()
+        self._left = None if reopened else self._generations.current()
+        self._adopt(reopened or self._started())
+        if self._left is None:
+            self._generations.sweep()
         return self.position
+
+    def take_over_vectors(self) -> None:
+        """Take the vectors along from the file that :meth:`open` left behind, now that its records are here.
+
+        Only from one of another schema or analyzer that is whole, and whose vectors were made as they are
+        today: to make them takes the most time by far. Does nothing if no file was left.
+        """
+        left, self._left = self._left, None
+        if left is None:
+            return
+        with self._connection() as db, suppress(*schema.FAILURES):
+            vectors.take_over(db, left / _FILE)
+        self._generations.sweep()
 
     def close(self) -> None:
         """Close the file; may be called twice."""

@@ -6,9 +6,9 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from hippo_async.index import analyzer, fates
+from hippo_async.index import analyzer, fates, vectors
 
-VERSION = 7
+VERSION = 8
 """Raised with every change of the tables; an index of another version is rebuilt."""
 
 CACHE_KIB = 32 * 1024
@@ -21,7 +21,7 @@ CACHE_KIB = 32 * 1024
 _TABLES = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE origin (
-    journal_id TEXT NOT NULL, generation INTEGER NOT NULL, analyzer TEXT NOT NULL,
+    journal_id TEXT NOT NULL, generation INTEGER NOT NULL, analyzer TEXT NOT NULL, vectors INTEGER NOT NULL,
     seq INTEGER NOT NULL, record_id TEXT NOT NULL
 );
 CREATE TABLE records (
@@ -73,8 +73,8 @@ def create(path: Path, *, origin: Origin) -> sqlite3.Connection:
     try:
         db.executescript(_TABLES + fates.TABLES)
         db.execute(
-            "INSERT INTO origin VALUES (?, ?, ?, -1, '')",
-            (origin.journal_id, origin.generation, analyzer.VERSION),
+            "INSERT INTO origin VALUES (?, ?, ?, ?, -1, '')",
+            (origin.journal_id, origin.generation, analyzer.VERSION, vectors.VERSION),
         )
         db.execute(f"PRAGMA user_version = {VERSION}")
         db.commit()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,11 @@ from numpy.typing import NDArray
 from hippo_async.errors import InvalidInput
 from hippo_async.index.seqs import Seqs, read_seqs
 from hippo_async.protocols import Vectors
+
+VERSION = 1
+"""Raised with every change of the tables of vectors, or of what of a record they are made of
+(:mod:`hippo_async.recall.meaning`): an index that is made anew takes those of an older one over if it is the
+same."""
 
 _LITTLE_ENDIAN = np.dtype("<f4")
 
@@ -36,6 +42,32 @@ def put(db: sqlite3.Connection, model_id: str, rows: Sequence[tuple[int, NDArray
                 for seq, vector in rows
             ],
         )
+
+
+def take_over(db: sqlite3.Connection, source: Path) -> None:
+    """Copy the vectors of another index file of the same journal and generation, of the same records.
+
+    None if they were made in another way. Raises ``sqlite3.Error`` for a file that says none of that; nothing
+    is copied then.
+    """
+    db.execute("ATTACH ? AS source", (str(source),))
+    try:
+        origin = "SELECT journal_id, generation, vectors FROM"
+        with db:
+            if (
+                db.execute(f"{origin} source.origin").fetchall()
+                != db.execute(f"{origin} main.origin").fetchall()
+            ):
+                return
+            db.execute("INSERT INTO main.models SELECT model, model_id, dim FROM source.models")
+            db.execute(
+                "INSERT INTO main.vectors SELECT v.model, v.seq, v.vector FROM source.vectors AS v"
+                " JOIN source.records AS theirs ON theirs.seq = v.seq"
+                " JOIN main.records AS ours ON (ours.seq, ours.record_id) = (theirs.seq, theirs.record_id)"
+                " WHERE ours.findable"
+            )
+    finally:
+        db.execute("DETACH source")
 
 
 def missing(db: sqlite3.Connection, model_id: str, *, after: int, limit: int) -> list[int]:

@@ -88,6 +88,7 @@ class Library:
         if position.seq >= 0 and not self._belongs(position):
             self._rebuild(progress)
         self._catch_up(progress)
+        self._index.take_over_vectors()
         self._count_anew()
 
     def adopt(self, embedder: Embedder) -> None:

@@ -1,6 +1,7 @@
 """Searching by meaning: the vectors of one model, kept in the index and held in memory.
 
-Belongs to the library's thread, like all that it asks.
+Belongs to the library's thread, like all that it asks. Whoever changes what of a record is embedded raises
+:data:`hippo_async.index.vectors.VERSION`.
 """
 
 from __future__ import annotations

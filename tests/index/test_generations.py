@@ -135,9 +135,84 @@ def test_what_cannot_be_used_is_left_for_a_new_and_empty_generation(
     damage(root)
     index = new_index()
     assert index.open() == EMPTY
-    assert generations(root) == [database(root).parent.name]
     index.add(entries([record(0, "shared")]))
+    index.take_over_vectors()
+    assert generations(root) == [database(root).parent.name]
     assert index.search_words(["share"], filters=Filters(), limit=9)[0][0] == 0
+
+
+@pytest.fixture
+def embedded(new_index: NewIndex, filled: Position) -> list[int]:
+    """The seqs of the first ten of the 300, which have vectors."""
+    index = new_index()
+    index.open()
+    index.put_vectors("model", [(seq, np.array([seq, 1], dtype=np.float32)) for seq in range(10)])
+    index.close()
+    return list(range(10))
+
+
+@pytest.mark.parametrize("other", [raise_schema_version, change_analyzer])
+def test_vectors_of_the_same_records_come_along_when_schema_or_analyzer_change(
+    new_index: NewIndex,
+    embedded: list[int],
+    root: Path,
+    other: Callable[[Path], None],
+    record: Maker,
+    entries: Entries,
+) -> None:
+    other(root)
+    index = new_index()
+    index.open()
+    records = [record(seq, f"word{seq} shared") for seq in range(8)]
+    records[3], records[5] = record(3, "another one"), records[5].without_text()
+    index.add(entries(records))
+    index.take_over_vectors()
+    seqs, rows = index.page_of_vectors("model", after=-1, limit=20)
+    assert seqs.tolist() == [0, 1, 2, 4, 6, 7]
+    assert rows.tolist() == [[seq, 1] for seq in seqs]
+    assert index.missing_vectors("model", 9) == [3]
+    assert generations(root) == [database(root).parent.name]
+    index.take_over_vectors()  # there is nothing left to take
+    assert index.count_vectors("model") == 6
+
+
+def make_vectors_otherwise(root: Path) -> None:
+    execute(root, "UPDATE origin SET analyzer = 'another', vectors = vectors + 1")
+
+
+def lose_vectors(root: Path) -> None:
+    execute(root, "DROP TABLE vectors")
+    change_analyzer(root)
+
+
+@pytest.mark.parametrize(
+    ("other", "foreign"),
+    [
+        (make_vectors_otherwise, {}),
+        (lose_vectors, {}),
+        (cut_database, {}),
+        (remove_database, {}),
+        (change_analyzer, {"generation": 1}),
+        (change_analyzer, {"journal_id": "another"}),
+    ],
+)
+def test_vectors_that_may_be_others_stay_behind(
+    new_index: NewIndex,
+    embedded: list[int],
+    root: Path,
+    other: Callable[[Path], None],
+    foreign: dict[str, object],
+    record: Maker,
+    entries: Entries,
+) -> None:
+    other(root)
+    index = new_index(**foreign)
+    index.open()
+    index.add(entries([record(seq, f"word{seq} shared") for seq in range(10)]))
+    index.take_over_vectors()
+    assert index.count_vectors("model") == 0
+    assert generations(root) == [database(root).parent.name]
+    index.put_vectors("model", [(0, np.array([1, 0, 0], dtype=np.float32))])  # and may be of another length
 
 
 @pytest.mark.parametrize("foreign", [{"journal_id": "another"}, {"generation": 1}])

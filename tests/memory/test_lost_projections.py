@@ -7,7 +7,9 @@ tasks, reviews, what is to be forgotten, which months have a memo, words, vector
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -111,3 +113,23 @@ async def test_what_is_lost_of_the_index_is_there_again_after_opening_and_equal(
         idle = [did[name] for name in BUSY - {"reviews"}]
         assert not any(value for each in idle for value in each.values()), "something was done a second time"
         assert await everything(memory, base) == before
+
+
+def make_older(base: Path) -> None:
+    """Have the index be one that another release made."""
+    [file] = base.glob("**/index.sqlite")
+    with closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE origin SET analyzer = 'that of an older release'")
+
+
+async def test_an_index_of_another_release_is_made_anew_and_keeps_its_vectors(tmp_path: Path) -> None:
+    async with memory_in(tmp_path) as memory:
+        for text in ("The boat is in Oslo.", "The kettle is in Berlin."):
+            await memory.record(text)
+        await memory.recall("boat")
+    make_older(tmp_path)
+    async with memory_at(tmp_path, embedder="none") as memory:
+        library = memory._running.library
+        assert await library.run(library._index.count_vectors, "letters") == 2
+        [best, *_] = await memory.recall("boat", top_k=2)
+        assert best.record.text == "The boat is in Oslo."
