@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from hippo_async import Hippocampus, Kind, Settings, Turn
+from hippo_async import Hippocampus, Kind, Novelty, Settings, Turn
 from hippo_async.errors import InvalidInput, JournalCorrupt
 from hippo_async.recall.library import Library
 from hippo_async.testing import FakeClock
@@ -399,3 +399,16 @@ async def test_the_loop_is_free_while_the_memory_works(make_memory: MakeMemory) 
                 await memory.recall("tea weather")
         heart.cancel()
     assert len(gaps) > 50, "the loop went on running"
+
+
+async def test_the_letter_of_the_rules_of_novelty_is_a_setting(make_memory: MakeMemory) -> None:
+    async def judged(**settings: str) -> Novelty:
+        async with make_memory(settings=Settings.from_mapping(settings)) as memory:
+            await memory.record("The kettle whistles at seven.")
+            for number in range(60):
+                await memory.record(f"{number} is a number")
+        async with make_memory(settings=Settings.from_mapping(settings)) as memory:
+            return (await memory.record("The kettle whistles at seven.")).novelty
+
+    assert await judged() == "prediction_error", "the words of forty records ago are new again"
+    assert await judged(**{"novelty.rule": "literal"}) == "routine"

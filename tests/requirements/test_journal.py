@@ -213,19 +213,6 @@ def test_j8_without_a_model_the_share_of_new_words_says_it() -> None:
     assert judged(6, thresholds=(0.7, 0.6)) == "routine"
 
 
-async def test_j8_the_letter_of_both_rules_is_a_setting(make_memory: MakeMemory) -> None:
-    async def judged(**settings: str) -> Novelty:
-        async with make_memory(settings) as memory:
-            await memory.record("The kettle whistles at seven.")
-            for number in range(60):
-                await memory.record(f"{number} is a number")
-        async with make_memory(settings) as memory:
-            return (await memory.record("The kettle whistles at seven.")).novelty
-
-    assert await judged() == "prediction_error", "the words of forty records ago are new again"
-    assert await judged(**{"novelty.rule": "literal"}) == "routine"
-
-
 async def test_j9_selective_load_walks_from_the_tail_while_it_fits_and_leaves_out_the_routine(
     make_memory: MakeMemory,
 ) -> None:
