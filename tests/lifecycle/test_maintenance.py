@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hippo_async import Hippocampus
+from hippo_async.anchors import Ledger
 from hippo_async.errors import Closed, MaintenanceInFlight
 from hippo_async.lifecycle.maintenance import MaintenanceReport, Step, run_steps
 from hippo_async.lifecycle.steps import Round
@@ -45,6 +46,22 @@ async def test_a_round_says_what_each_step_did(make_memory: MakeMemory, clock: F
         assert did(report, "storage")["over"] is False
         again = await memory.run_maintenance()
         assert did(again, "forget")["records"] == did(again, "anchors")["made"] == 0
+
+
+async def test_a_round_leaves_anchors_to_who_is_publishing_them(
+    make_memory: MakeMemory, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with make_memory() as memory:
+        await memory.remember("the kettle is blue")
+        clock.advance(DAY)
+        somebody = Ledger(memory.data_dir, agent_id=memory.agent_id)
+        await asyncio.to_thread(somebody.acquire)
+        try:
+            assert did(await memory.run_maintenance(), "anchors") == {"made": 0}
+        finally:
+            await asyncio.to_thread(somebody.release)
+        assert did(await memory.run_maintenance(), "anchors") == {"made": 1}
+    assert caplog.records == []
 
 
 async def test_a_task_of_which_nothing_was_heard_for_seven_days_is_active_no_more(
