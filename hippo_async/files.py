@@ -27,6 +27,9 @@ if sys.platform == "darwin":
 PRIVATE_FILE = 0o600
 PRIVATE_DIR = 0o700
 
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+"""What disks say that know no second name for a file, or no more of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -219,6 +222,17 @@ class Files:
         finally:
             self.remove(fresh)
         self.sync_dir(path.parent)
+
+    def share(self, path: Path, target: Path) -> None:
+        """Give a file that is never written again a second name, durably; on disks without such, a copy."""
+        try:
+            self.ops.link(path, target)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            self.write_atomic(target, self.read(path))
+        else:
+            self.sync_dir(target.parent)
 
     def move(self, path: Path, name: str) -> Path:
         """Give a file or directory another name in its directory, durably, and return where it is now."""

@@ -9,7 +9,7 @@ from hippo_async.files import Files
 from hippo_async.journal.codec import NO_PAYLOAD, RESERVED_KEY, encode_line, parse_header, split_line
 from hippo_async.journal.layout import Layout, list_segments, read_closed, write_current
 from hippo_async.journal.recovery import Recovered
-from hippo_async.journal.rewriting import Segment, write_generation
+from hippo_async.journal.rewriting import Segment, Unchanged, write_generation
 from hippo_async.journal.scan import RECORD, lines_of
 from hippo_async.records import Draft, Kind, Novelty
 
@@ -98,11 +98,15 @@ def remove_other_generations(files: Files, layout: Layout, generation: int) -> N
 
 def _segments(
     files: Files, layout: Layout, found: Recovered, record_ids: Collection[str]
-) -> Iterator[Segment]:
+) -> Iterator[Segment | Unchanged]:
     """Yield the segments in force, the named texts taken out; an empty one holds nothing to keep."""
+    closed = {entry.first: entry for entry in found.closed}
     for first in list_segments(files, layout, found.generation):
-        data = without_texts(files.read(layout.segment(found.generation, first)), record_ids)
-        if data:
+        path = layout.segment(found.generation, first)
+        data = files.read(path)
+        if first in closed and not _speaks_of(data, record_ids):
+            yield Unchanged(path, closed[first])
+        elif data := without_texts(data, record_ids):
             last = first + data.count(b"\n") - 1
             yield Segment(first, last, _id_of(lines_of(data)[-1]), data)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from hippo_async.files import Files
@@ -34,6 +35,13 @@ class Segment(NamedTuple):
         return cls(lines[0].seq, last.seq, last.record_id, b"".join(line.data for line in lines))
 
 
+class Unchanged(NamedTuple):
+    """A closed segment that is to stand in the next generation as it is."""
+
+    path: Path
+    entry: Closed
+
+
 def in_segments(lines: Iterable[Placed], segment_bytes: int) -> Iterator[Segment]:
     """Cut a chain into segments that end once they have reached a size."""
     gathered: list[Placed] = []
@@ -52,7 +60,7 @@ def write_generation(
     files: Files,
     layout: Layout,
     generation: int,
-    segments: Iterable[Segment],
+    segments: Iterable[Segment | Unchanged],
     *,
     journal_id: str,
     sealer: Sealer,
@@ -66,6 +74,10 @@ def write_generation(
     files.mkdir(layout.generation(generation))
     written = []
     for segment in segments:
+        if isinstance(segment, Unchanged):
+            files.share(segment.path, layout.segment(generation, segment.entry.first))
+            written.append(segment.entry)
+            continue
         files.write_atomic(layout.segment(generation, segment.first), segment.data)
         digest = hashlib.sha256(segment.data).hexdigest()
         written.append(Closed(segment.first, segment.last, segment.last_id, len(segment.data), digest))

@@ -176,6 +176,42 @@ def test_a_purge_that_breaks_off_anywhere_is_finished_by_the_next_start(home: Ho
     assert finished > 20
 
 
+def inodes(home: Home) -> dict[str, int]:
+    return {path.name: path.stat().st_ino for path in (home.data / "journal").glob("gen-*/seg-*")}
+
+
+def test_only_the_segments_that_hold_it_or_grow_are_written_anew(home: Home) -> None:
+    with closing(home.lineage()) as journal:
+        journal.open()
+        secret = secret_among(journal)
+        [holder] = [location.segment for record, location in journal.scan() if record.seq == secret.seq]
+        before = inodes(home)
+        journal.purge([secret.record_id])
+        after = inodes(home)
+        live = max(after)
+        assert len(after) >= 4
+        anew = {name for name, inode in after.items() if before.get(name) != inode}
+        assert anew == {f"seg-{holder:012}.jsonl", live}
+        assert journal.verify_chain().intact
+        say(journal, *(f"more {number}" for number in range(12)))
+    assert home.second_verdict()[0] == "intact"
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK])
+def test_where_a_file_cannot_have_two_names_it_is_copied(home: Home, error: int) -> None:
+    ops = ScriptedOps(syncing=False)
+    with closing(home.lineage(ops=ops)) as journal:
+        journal.open()
+        secret = secret_among(journal)
+        before = inodes(home)
+        ops.fail("link", error, name="seg-*", lasting=True)
+        journal.purge([secret.record_id])
+        assert not set(before.values()) & set(inodes(home).values())
+        assert journal.verify_chain().intact
+        assert holding(home.base, SECRET) == []
+    assert home.second_verdict()[0] == "intact"
+
+
 def test_a_purge_costs_one_segment_of_memory_at_a_time(home: Home) -> None:
     """Segments are read, written and let go one after the other."""
     ops = ScriptedOps(syncing=False)
