@@ -139,6 +139,10 @@ def take_out(db: sqlite3.Connection, records: Sequence[Record], gone: Sequence[i
 TOPIC = {"event": "folded_summary", "originals": [], "subject": {"layer": "topic", "name": "tea", "seen": 3}}
 
 
+TURN = {"role": "user", "session": "s", "speaker": "Ann", "scope": [], "tags": [], "key": "k"}
+
+
+@example(life=[("sailing", TURN), ("chess", TURN), ("ok?", TURN)], purges=[frozenset([1, 2])], behind=0)
 @example(life=[("tea", TOPIC), ("tea", TOPIC)], purges=[frozenset([1])], behind=0)
 @given(life=lives, purges=purges, behind=st.integers(0, 16))
 def test_what_is_taken_out_leaves_what_an_index_made_anew_has(
