@@ -7,17 +7,17 @@ what they said.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hippo_async.index import analyzer, fates
 from hippo_async.index.projection import columns_of, context_in
-from hippo_async.index.rows import packed
+from hippo_async.index.rows import is_turn, packed
 from hippo_async.language.plain import regular
 from hippo_async.records import Location, Record
 
-TermsOf = Callable[[int], list[str]]
-"""The terms of the record of a seq: one that is to go, or a turn beside one."""
+Terms = Mapping[int, Sequence[str]]
+"""The terms of records by their seq: of those that are to go, and of the turns beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,11 @@ def erase(
     done then.
     """
     records = {one.record.seq: one.record for one in gone}
-    texts = records | {turn.seq: turn for turn in turns}
+    terms = {record.seq: analyzer.terms(record.text) for record in (*records.values(), *turns)}
     with db:
-        _take_out_words(db, records, lambda seq: analyzer.terms(texts[seq].text))
-        _move_up(db, gone)
-        for record in records.values():
-            _make_bare(db, record)
+        _take_out_words(db, records, terms)
+        for one in gone:
+            _make_bare(db, one)
         _remove_vectors(db, [*records, *embedded_with])
         _forget_speakers(db, records.values())
         fates.erase(db, list(records))
@@ -65,24 +64,24 @@ def erase(
     _scrub(db)
 
 
-def _take_out_words(db: sqlite3.Connection, gone: Collection[int], terms_of: TermsOf) -> None:
+def _take_out_words(db: sqlite3.Connection, gone: Mapping[int, Record], terms: Terms) -> None:
     """Take out the words of what goes, and give the turns behind it the context of what stays.
 
     A table that holds no texts has to be told what it held of a row to take it out.
     """
     behind = {after for seq in gone if (after := _after(db, seq)) is not None} - set(gone)
     for seq in (*gone, *behind):
-        held = (seq, " ".join(terms_of(seq)), _context(terms_of, _before(db, seq)))
+        held = (seq, " ".join(terms[seq]), _context(terms, _before(db, seq)))
         db.execute("INSERT INTO words (words, rowid, terms, context) VALUES ('delete', ?, ?, ?)", held)
     for seq in behind:
-        words = (seq, " ".join(terms_of(seq)), _context(terms_of, _before(db, seq, without=gone)))
+        words = (seq, " ".join(terms[seq]), _context(terms, _before(db, seq, without=gone)))
         db.execute("INSERT INTO words (rowid, terms, context) VALUES (?, ?, ?)", words)
-    for thread in _threads(db, gone):
-        _end_thread(db, thread, gone, terms_of)
+    for thread in {(turn.session, packed(turn.scope)) for turn in gone.values() if is_turn(turn)}:
+        _end_thread(db, thread, gone, terms)
 
 
 def _end_thread(
-    db: sqlite3.Connection, thread: tuple[str, str], gone: Collection[int], terms_of: TermsOf
+    db: sqlite3.Connection, thread: tuple[str | None, str], gone: Collection[int], terms: Terms
 ) -> None:
     """If the last turn of a thread goes, the next one to come follows the last that stays."""
     query = "SELECT max(seq) FROM records WHERE thread AND session = ? AND scope = ?"
@@ -93,19 +92,11 @@ def _end_thread(
     if left is None:
         db.execute("DELETE FROM threads WHERE session = ? AND scope = ?", thread)
     else:
-        db.execute("REPLACE INTO threads VALUES (?, ?, ?)", (*thread, _context(terms_of, left)))
+        db.execute("REPLACE INTO threads VALUES (?, ?, ?)", (*thread, _context(terms, left)))
 
 
-def _context(terms_of: TermsOf, before: int | None) -> str:
-    return "" if before is None else context_in(terms_of(before))
-
-
-def _threads(db: sqlite3.Connection, seqs: Iterable[int]) -> set[tuple[str, str]]:
-    found = (
-        db.execute("SELECT session, scope FROM records WHERE thread AND seq = ?", (seq,)).fetchone()
-        for seq in seqs
-    )
-    return {thread for thread in found if thread is not None}
+def _context(terms: Terms, before: int | None) -> str:
+    return "" if before is None else context_in(terms[before])
 
 
 def _before(db: sqlite3.Connection, seq: int, *, without: Collection[int] = ()) -> int | None:
@@ -133,26 +124,19 @@ def _near(db: sqlite3.Connection, seq: int, chosen: str, side: str) -> int | Non
     return None if found is None else int(found)
 
 
-def _move_up(db: sqlite3.Connection, gone: Sequence[Purged]) -> None:
-    """Let each place be what it is now that the lines of what goes have become shorter."""
-    for one in gone:
-        seq = one.record.seq
-        query = "SELECT segment, byte_length FROM records WHERE seq = ?"
-        [segment, length] = db.execute(query, (seq,)).fetchone()
-        db.execute(
-            "UPDATE records SET byte_offset = byte_offset - ? WHERE seq > ? AND segment = ?",
-            (length - one.length, seq, segment),
-        )
-        db.execute("UPDATE records SET byte_length = ? WHERE seq = ?", (one.length, seq))
-
-
-def _make_bare(db: sqlite3.Connection, record: Record) -> None:
+def _make_bare(db: sqlite3.Connection, one: Purged) -> None:
+    """Leave of a record what is not of its text. Its line became shorter, and those behind it moved up."""
+    record = one.record
+    place = "SELECT segment, byte_offset, byte_length FROM records WHERE seq = ?"
+    segment, offset, length = db.execute(place, (record.seq,)).fetchone()
+    db.execute(
+        "UPDATE records SET byte_offset = byte_offset - ? WHERE seq > ? AND segment = ?",
+        (length - one.length, record.seq, segment),
+    )
+    columns = columns_of(record.without_text(), Location(segment, offset, one.length), [])
+    db.execute(f"REPLACE INTO records VALUES ({', '.join('?' * len(columns))})", columns)  # noqa: S608
     tags = [(regular(tag), record.seq) for tag in record.tags]
     db.executemany("DELETE FROM tags WHERE tag = ? AND seq = ?", tags)
-    query = "SELECT segment, byte_offset, byte_length FROM records WHERE seq = ?"
-    location = Location(*db.execute(query, (record.seq,)).fetchone())
-    columns = columns_of(record.without_text(), location, [])
-    db.execute(f"REPLACE INTO records VALUES ({', '.join('?' * len(columns))})", columns)  # noqa: S608
 
 
 def _remove_vectors(db: sqlite3.Connection, seqs: Iterable[int]) -> None:

@@ -75,9 +75,7 @@ UPDATE records SET searchable = findable
     )
 WHERE seq = ?
 """
-_SHOW_AS_TURN = """
-UPDATE records SET turn = searchable AND thread WHERE seq = ?
-"""
+_SHOW_AS_TURN = "UPDATE records SET turn = searchable AND thread WHERE seq = ?"
 
 
 def add(db: sqlite3.Connection, record: Record) -> bool:

@@ -81,9 +81,7 @@ class Repair:
         lock = WriterLock(self.files, self.root)
         lock.acquire()
         try:
-            refuse_moved(
-                self.root.parent, self.files
-            )  # again: it may have been moved before the lock was ours
+            refuse_moved(self.root.parent, self.files)  # again: it may have been before the lock was ours
             verdict = self.examination.verdict()
             if verdict is None:
                 return Diagnosis(self.root, None)

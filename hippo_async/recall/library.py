@@ -188,11 +188,13 @@ class Library:
         """
         if self._index.journal_generation != self._journal.generation:  # as after a call that broke off
             self._rebuild(None)
+        rows = self._index.locate(list(record_ids))
         gone = [
-            Purged(self._read(row), self._journal.bare_length(row.location, row.record_id))
-            for row in self._index.locate(list(record_ids))
+            Purged(record, self._journal.bare_length(row.location, row.record_id))
+            for row, record in zip(rows, self.read(rows), strict=True)
+            if not record.purged
         ]
-        if gone := [one for one in gone if not one.record.purged]:
+        if gone:
             self._erase(gone)
 
     def _erase(self, gone: Sequence[Purged]) -> None:
