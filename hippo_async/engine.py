@@ -37,7 +37,6 @@ logger: logging.Logger = logging.getLogger("hippo_async")
 
 KEY_FILE = "agent.key"
 SEED_RECORDS = 1000
-SEED_TEXTS = 40
 AWAITED_BATCHES = 8
 """How many batches of records get their vectors before a recall stops waiting for them: what was captured
 while the model was loading. The rest follows behind."""
@@ -152,10 +151,11 @@ class Engine:
 
     def _start(self, progress: Callable[[int, int], None] | None) -> None:
         self.library.call(self.library.open, progress)
-        literal = self._tools.settings.novelty.rule == "literal"
-        known = SEED_RECORDS if literal else SCRIPT_SAMPLE  # the literal rule forgets no word
-        last = self.library.call(self.library.latest, filters=Filters(scope=None), limit=known)
-        self.judge.seed([record.text for record in reversed(last if literal else last[:SEED_TEXTS])])
+        known = self.judge.known
+        last = self.library.call(
+            self.library.latest, filters=Filters(scope=None), limit=max(known, SCRIPT_SAMPLE)
+        )
+        self.judge.seed([record.text for record in reversed(last[:known])])
         capture = self._tools.settings.capture
         self._pipeline = Pipeline(
             self.sink,
@@ -165,7 +165,9 @@ class Engine:
             buffer_turns=capture.buffer_turns,
         )
         exits.at_exit(self, self._close_at_exit)
-        chosen = choose_embedder(self._tools.embedder, prefer_multilingual=not _mostly_english(last))
+        chosen = choose_embedder(
+            self._tools.embedder, prefer_multilingual=not _mostly_english(last[:SCRIPT_SAMPLE])
+        )
         if chosen is None:
             self.warmed.set_result(None)
         else:

@@ -6,11 +6,14 @@ import logging
 from collections.abc import Callable, Sequence
 
 from hippo_async.novelty import MeaningNovelty, WordNovelty
+from hippo_async.novelty.words import WINDOW
 from hippo_async.protocols import Embedder
 from hippo_async.recall.meaning import embeddable
 from hippo_async.records import Novelty
 
 logger: logging.Logger = logging.getLogger("hippo_async.capture")
+
+KNOWN_BY_THE_LETTER = 1000
 
 
 class NoveltyJudge:
@@ -25,6 +28,11 @@ class NoveltyJudge:
         self._words = WordNovelty(literal=literal)
         self._by_meaning: tuple[Embedder, MeaningNovelty] | None = None
         self.failures: int = 0
+
+    @property
+    def known(self) -> int:
+        """How many of a store's last texts :meth:`seed` wants to see; by the letter, no word is forgotten."""
+        return KNOWN_BY_THE_LETTER if self._literal else WINDOW
 
     def seed(self, texts: Sequence[str]) -> None:
         """Take up where a store left off: its last texts, oldest first."""
