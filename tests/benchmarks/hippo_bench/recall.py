@@ -13,6 +13,7 @@ import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -55,32 +56,11 @@ class Side:
 
     def percentile(self, share: float) -> Samples:
         """Return the time in ms below which this share of the questions of each run was answered."""
-        return Samples(tuple(float(np.quantile(run.seconds, share)) * MS for run in self.runs))
+        return self.each(lambda run: float(np.quantile(run.seconds, share)) * MS)
 
-    @property
-    def peaks(self) -> Samples:
-        """The peak memory of each run, in MiB."""
-        return Samples(tuple(run.peak_mib for run in self.runs))
-
-    @property
-    def stalls(self) -> Samples:
-        """How late the worst heartbeat of each run was, in ms."""
-        return Samples(tuple(run.stall * MS for run in self.runs))
-
-    @property
-    def others_stalls(self) -> Samples:
-        """The same beside a thread that hashes for as long."""
-        return Samples(tuple(run.others_stall * MS for run in self.runs))
-
-    @property
-    def held(self) -> Samples:
-        """How late the worst heartbeat of each run was, in ms, without waits for a core."""
-        return Samples(tuple(run.held * MS for run in self.runs))
-
-    @property
-    def others_held(self) -> Samples:
-        """The same beside a thread that hashes for as long."""
-        return Samples(tuple(run.others_held * MS for run in self.runs))
+    def each(self, figure: Callable[[asked.Run], float]) -> Samples:
+        """Return a figure of each run."""
+        return Samples(tuple(map(figure, self.runs)))
 
 
 async def run(scale: Scale, folder: Path) -> Result:
@@ -162,36 +142,43 @@ def _lines(records: int, sides: dict[str, Side]) -> list[Line]:
         for name, share in (("p50", 0.5), ("p99", 0.99))
         for kind, label in _AGAINST.items()
     ]
-    stall = Line(
-        what=f"recall, {records:,} memories: longest stand-still of the loop",
-        against="the same loop beside a thread that hashes, for as long",
-        theirs=recall.others_stalls,
-        ours=recall.stalls,
-        unit="ms",
-        figure=recall.stalls.high,
-        figure_unit="ms",
-        wanted=STALL if records >= LARGE else None,
-    )
-    held = Line(
-        what=f"recall, {records:,} memories: the same without waits for a core",
-        against="the same loop beside a thread that hashes, for as long",
-        theirs=recall.others_held,
-        ours=recall.held,
-        unit="ms",
-        figure=recall.held.high,
-        figure_unit="ms",
-    )
+    beats = [
+        Line(
+            what=f"recall, {records:,} memories: {what}",
+            against="the same loop beside a thread that hashes, for as long",
+            theirs=recall.each(theirs).times(MS),
+            ours=recall.each(ours).times(MS),
+            unit="ms",
+            figure=recall.each(ours).high * MS,
+            figure_unit="ms",
+            wanted=wanted,
+        )
+        for what, ours, theirs, wanted in (
+            (
+                "longest stand-still of the loop",
+                lambda run: run.stall,
+                lambda run: run.others_stall,
+                STALL if records >= LARGE else None,
+            ),
+            (
+                "the same without waits for a core",
+                lambda run: run.held,
+                lambda run: run.others_held,
+                None,
+            ),
+        )
+    ]
     peak = Line(
         what=f"recall, {records:,} memories: peak memory",
         against="the process that compares all vectors",
-        theirs=sides["exact"].peaks,
-        ours=recall.peaks,
+        theirs=sides["exact"].each(lambda run: run.peak_mib),
+        ours=recall.each(lambda run: run.peak_mib),
         unit="MiB",
-        figure=recall.peaks.high,
+        figure=recall.each(lambda run: run.peak_mib).high,
         figure_unit="MiB",
         wanted=MEMORY if records >= MILLION else None,
     )
-    return [*timed, stall, held, peak]
+    return [*timed, *beats, peak]
 
 
 def _growth(medians: dict[int, Samples]) -> list[Line]:
