@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from index_tables import scores_of, tables_of
+from told_lives import written
 
 from hippo_async.index import Purged, analyzer, erasing, projection, schema, vectors
 from hippo_async.records import OPERATION, Location, Record
@@ -69,23 +70,6 @@ lives = st.lists(
     max_size=16,
 )
 purges = st.lists(st.frozensets(targets, min_size=1, max_size=4), min_size=1, max_size=3)
-
-
-def written(maker: Maker, life: Sequence[tuple[str, dict[str, Any]]]) -> list[Record]:
-    """The records of a life; what they name are their seqs, also later ones and their own."""
-
-    def name_of(seq: int) -> str:
-        return maker(seq, life[seq][0]).record_id if seq < len(life) else "f" * 32
-
-    records = []
-    for seq, (text, fields) in enumerate(life):
-        told = dict(fields)
-        if "originals" in told:
-            told["originals"] = [name_of(original) for original in told["originals"]]
-        if OPERATION in told:
-            told[OPERATION] = told[OPERATION] | {"target": name_of(told[OPERATION]["target"])}
-        records.append(maker(seq, text, timestamp=f"2026-01-01T00:00:{seq:02}.000000Z", **told))
-    return records
 
 
 def with_derived(records: Sequence[Record], wanted: frozenset[int]) -> frozenset[int]:

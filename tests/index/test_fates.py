@@ -11,6 +11,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from index_tables import Tables, tables_of
+from told_lives import written
 
 from hippo_async.index import projection, schema
 from hippo_async.records import Location, Record
@@ -18,7 +20,6 @@ from hippo_async.records import Location, Record
 Maker = Callable[..., Record]
 Entries = Callable[[list[Record]], list[tuple[Record, Location]]]
 
-TABLES = ("origin", "records", "tags", "speakers", "memories", "checkpoints", "forgotten", "marks", "sources")
 SCOPES = st.sampled_from([[], ["a"]])
 TARGETS = st.integers(0, 15)
 
@@ -51,30 +52,17 @@ lives = st.lists(st.one_of(remembered, checkpoints, turns, folds, operations, op
 
 
 def built(maker: Maker, life: list[dict[str, Any]], *, purged: frozenset[int] = frozenset()) -> list[Record]:
-    """Make the records of a life; what they point to are their seqs, also later ones and their own."""
-
-    def record_of(seq: int) -> Record:
-        fields = dict(life[seq])
-        if "originals" in fields:
-            fields["originals"] = [name_of(original) for original in fields["originals"]]
-        if "hippo_operation" in fields:
-            operation = fields["hippo_operation"]
-            fields["hippo_operation"] = operation | {"target": name_of(operation["target"])}
-        made = maker(seq, f"text {seq}", timestamp=f"2026-01-01T00:00:{seq:02}.000000Z", **fields)
-        return made.without_text() if seq in purged else made
-
-    def name_of(seq: int) -> str:
-        return maker(seq, f"text {seq}").record_id
-
-    return [record_of(seq) for seq in range(len(life))]
+    """Make the records of a life, some of them without their texts."""
+    records = written(maker, [(f"text {seq}", fields) for seq, fields in enumerate(life)])
+    return [record.without_text() if record.seq in purged else record for record in records]
 
 
-def indexed(batches: list[list[tuple[Record, Location]]]) -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of all tables of an index that was fed so."""
+def indexed(batches: list[list[tuple[Record, Location]]]) -> Tables:
+    """All that an index says that was fed so."""
     db = schema.create(Path(":memory:"), origin=schema.Origin("journal", 0))
     for batch in batches:
         projection.add(db, batch)
-    found = {name: db.execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in TABLES}
+    found = tables_of(db)
     db.close()
     return found
 
