@@ -13,7 +13,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from anchored_days import AGENT, JOURNAL, Noted, anchored, ledger_in, noon, noted, numbered, run
+from anchored_days import (
+    AGENT,
+    JOURNAL,
+    Noted,
+    anchored,
+    cancelled_at,
+    ledger_in,
+    noon,
+    noted,
+    numbered,
+    run,
+    source,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -299,16 +311,9 @@ def test_a_run_that_is_cancelled_while_it_keeps_its_cursor_is_completed(begun: L
     gate = ops.hold("replace", name="CURSOR.json")
 
     async def cancelled() -> None:
-        source = Source(JOURNAL, lambda after: numbered(LATER, after=after))
-        task = asyncio.create_task(
-            publish_due(source, ledger_in(begun.folder.parent, ops), (), noon("2026-03-05"))
-        )
-        await asyncio.to_thread(gate.wait_reached)
-        task.cancel()
-        await asyncio.sleep(0)
-        gate.open()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        ledger = ledger_in(begun.folder.parent, ops)
+        run_once = publish_due(source(LATER), ledger, (), noon("2026-03-05"))
+        await cancelled_at(gate, asyncio.create_task(run_once))
 
     asyncio.run(cancelled())
     assert begun.dates() == [*DATES, "2026-03-04"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from anchored_days import Held, Kept, Noted, ledger_in, noon, noted, run, source
+from anchored_days import Held, Kept, Noted, cancelled_at, ledger_in, noon, noted, run, source
 
 from hippo_async.anchors import AnchoredDay, AnchorRun, Failed, Ledger, Publisher, publish_due
 from hippo_async.anchors import run as running
@@ -197,12 +197,7 @@ def test_a_receipt_is_noted_even_if_the_run_is_cancelled_while_it_is_written(led
 
     async def cancelled() -> None:
         task = started(noted("2026-03-03"), ledger_in(ledger.folder.parent, ops), Kept())
-        await asyncio.to_thread(gate.wait_reached)
-        task.cancel()
-        await asyncio.sleep(0)
-        gate.open()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        await cancelled_at(gate, task)
 
     asyncio.run(cancelled())
     assert receipts(ledger) == {"2026-03-03": ["kept"]}

@@ -11,11 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hippo_async.anchors import AnchoredDay, AnchorRun, Ledger, Publisher, Source, publish_due
 from hippo_async.files import Files, Ops
 from hippo_async.journal.proof import anchor_v2
 from hippo_async.records import Novelty
-from hippo_async.testing import FakeClock
+from hippo_async.testing import FakeClock, Gate
 
 AGENT = "агент-7"
 JOURNAL = "5a" * 16
@@ -105,3 +107,13 @@ class Held:
         await self.let_go.wait()
         self.taken.append(day.date)
         return {}
+
+
+async def cancelled_at(gate: Gate, task: asyncio.Task[AnchorRun]) -> None:
+    """Cancel a run that stands at a gate, then let it through."""
+    await asyncio.to_thread(gate.wait_reached)
+    task.cancel()
+    await asyncio.sleep(0)
+    gate.open()
+    with pytest.raises(asyncio.CancelledError):
+        await task
