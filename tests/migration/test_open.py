@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -68,8 +68,13 @@ async def texts(memory: Hippocampus) -> list[str]:
 
 
 @asynccontextmanager
-async def paused(old: Old, **options: Any) -> AsyncIterator[tuple[Hippocampus, asyncio.Task[Any]]]:
-    """A memory that is closed for the last part of its move, and goes on with it afterwards."""
+async def paused(
+    old: Old, *, waiting: Sequence[asyncio.Task[Any]] = (), **options: Any
+) -> AsyncIterator[tuple[Hippocampus, asyncio.Task[Any]]]:
+    """A memory that is closed for the last part of its move, and goes on with it afterwards.
+
+    It is closed for good when the move and what is ``waiting`` for its end by then are done.
+    """
     ops = ScriptedOps(syncing=False)
     async with memory_of(old, files=Files(ops), **options) as memory:
         gate = ops.hold("replace", name="MOVED")
@@ -79,7 +84,7 @@ async def paused(old: Old, **options: Any) -> AsyncIterator[tuple[Hippocampus, a
             yield memory, moving
         finally:
             gate.open()
-            await asyncio.wait([moving])
+            await asyncio.wait([moving, *waiting])
 
 
 async def test_an_open_memory_moves_and_goes_on_at_the_target(old: Old) -> None:
@@ -117,10 +122,12 @@ async def test_turns_that_are_captured_all_the_while_are_all_there_in_their_orde
 
 
 async def test_in_the_pause_turns_wait_and_what_is_asked_is_refused(old: Old) -> None:
-    async with paused(old) as (memory, moving):
+    waiting: list[asyncio.Task[Any]] = []
+    async with paused(old, waiting=waiting) as (memory, moving):
         receipt = memory.capture("Said in the pause.")
         recording = asyncio.create_task(memory.record("Written down in the pause."))
         configuring = asyncio.create_task(memory.configure({"raw.mode": "off"}))
+        waiting += [recording, configuring]
         await asyncio.sleep(0)
         for asked in (memory.recall("kettle"), memory.flush(), memory.brief("kettle")):
             with pytest.raises(MigrationLocked, match="is being moved"):
